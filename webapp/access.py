@@ -57,7 +57,7 @@ SCOPES = {
 }
 ROLES = {scope: role for role, scope in SCOPES.items()}
 ORDER = list(ROLES)
-OPEN_PATHS = ("/account/", "/static/", "/health", "/reports/")  # what is published is public
+OPEN_PATHS = ("/account/", "/static/", "/reports/")  # what is published is public
 NO_DELETION = "A run is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]
 

@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "webapp",
 ]
 MIDDLEWARE = [
+    "webapp.health.HealthMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "webapp.bodies.BodyMiddleware",
@@ -115,7 +116,6 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TEITEN.https el
 SECURE_HSTS_SECONDS = 365 * 86400 if TEITEN.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TEITEN.https
 SECURE_SSL_REDIRECT = TEITEN.https
-SECURE_REDIRECT_EXEMPT = [r"^health$"]  # asked for within the deployment, without the proxy
 SECURE_REFERRER_POLICY = "same-origin"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -160,5 +160,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/", audit.index, name="audit"),
     path("manual/", include((manual_pages, "manual"))),
     path("api/v1/", include("webapp.api.urls")),
-    path("health", overview.health, name="health"),
 ]

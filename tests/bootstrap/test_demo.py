@@ -116,7 +116,7 @@ def assert_nothing_left(demo: Demo) -> None:
 
 def stall(demo: Demo) -> list[socket.socket]:
     """Open 64 connections that send half a header, or half a body, and nothing more."""
-    half_header = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    half_header = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     half_body = b"POST /api/v1/plans/preview/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
     stalled = [socket.create_connection(("127.0.0.1", demo.port)) for _ in range(64)]
     for number, connection in enumerate(stalled):

@@ -98,10 +98,14 @@ def test_the_api_answers_in_its_own_shape(member: Client, server: Warehouse, by:
         assert str(server.port) not in page_text(answer)
 
 
-def test_health_says_so(db: None, server: Warehouse) -> None:
+def test_the_process_is_alive_and_says_that_it_is_not_ready(db: None, server: Warehouse) -> None:
     server.stop()
-    answer = Client(raise_request_exception=False).get("/health")
-    assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "away")
+    client = Client(raise_request_exception=False)
+    assert client.get("/healthz").status_code == 200
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["checks"]["warehouse"]["what"] == "The warehouse does not let Teiten in."
+    assert str(server.port) not in page_text(answer)
 
 
 def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:

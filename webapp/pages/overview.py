@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db import connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -135,11 +134,3 @@ def lately(request: HttpRequest) -> HttpResponse:
 def now(request: HttpRequest) -> HttpResponse:
     """The line in the page's head."""
     return render(request, "parts/_running.html", {"going": count_going()})
-
-
-@require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """For load balancers and process managers: 200 when the warehouse answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return JsonResponse({"status": "ok"})

@@ -18,7 +18,6 @@ pytestmark = pytest.mark.django_db
 NOT_IN_THE_MENU = {
     "now": "a part of the front page",
     "lately": "a part of the front page",
-    "health": "for load balancers",
     "comparison-cell": "a part of a comparison",
     "runs:blocks": "asked for from a comparison",
     "runs:remove": "asked for from a run or the list of runs",

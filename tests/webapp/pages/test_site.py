@@ -66,7 +66,7 @@ READING = [
     "manual:list",
     "manual:page",
 ]
-OPEN = ["account:sign-in", "account:sign-out", "health", "reports:newest"]
+OPEN = ["account:sign-in", "account:sign-out", "reports:newest"]
 PUBLIC = ["reports:list", "reports:edition", "reports:export", "reports:feed"]  # what is published is open to anybody
 OPERATORS = [
     "reports:new",
@@ -324,11 +324,6 @@ def test_an_unknown_address_says_so_in_the_same_look(db: None, stranger: Client)
         answer = stranger.get(path)
         assert answer.status_code == 404
         assert "There is nothing at this address" in page_text(answer)
-
-
-def test_health_answers_without_signing_in(db: None, stranger: Client, settings: Any) -> None:
-    settings.TEITEN_OPEN_READING = False
-    assert stranger.get("/health").json() == {"status": "ok"}
 
 
 def test_a_broken_page_says_that_teiten_failed(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

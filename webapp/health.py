@@ -1,0 +1,153 @@
+"""Whether the web server runs (`/healthz`), and whether what it needs is ready (`/readyz`): for load balancers, process
+managers and health checks of containers."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import Error as DatabaseError
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from results.domain.errors import TeitenError
+
+log = logging.getLogger(__name__)
+PATIENCE_S = 3
+_CONNECT_S = 2  # the least that libpq takes
+_SEE_LOG = "The web server's log says why, manage.py doctor what else is not well."
+
+
+class HealthMiddleware:
+    """Answers before anything asks for a host's name, TLS, a session or the warehouse."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return _VIEWS.get(request.path_info, self.get_response)(request)
+
+
+@never_cache
+@require_safe
+def alive(_: HttpRequest) -> HttpResponseBase:
+    return JsonResponse({"status": "ok"})
+
+
+@never_cache
+@require_safe
+def ready(_: HttpRequest) -> HttpResponseBase:
+    """200 when the web server can do its work; 503 names what is not ready, but no address: anybody may ask."""
+    problems = _not_ready(CHECKS)
+    checks: dict[str, Any] = {name: {"status": "ok"} for name in CHECKS}
+    for name, problem in problems.items():
+        checks[name] = {"status": "not ready", "what": problem.what, "todo": problem.todo}
+    return JsonResponse(
+        {"status": "not ready" if problems else "ok", "checks": checks}, status=503 if problems else 200
+    )
+
+
+_VIEWS: Mapping[str, Callable[[HttpRequest], HttpResponseBase]] = {"/healthz": alive, "/readyz": ready}
+
+
+def check_warehouse() -> None:
+    """Raises TeitenError for a warehouse that cannot be reached or lacks migrations. For a thread of its own: it
+    connects with less patience, and closes the connection."""
+    values = connections.settings["default"]
+    connection.settings_dict = {**values, "OPTIONS": {**values["OPTIONS"], "connect_timeout": _CONNECT_S}}
+    try:
+        with closing(connection):
+            missing = missing_migrations()
+    except DatabaseError as error:
+        todo = f"Start it, or set TEITEN_DATABASE_URL. {_SEE_LOG}"
+        raise TeitenError("The warehouse does not let Teiten in.", why=str(error), todo=todo) from error
+    if missing:
+        raise TeitenError(f"The warehouse lacks {missing} migrations.", todo="Run manage.py migrate.")
+
+
+def missing_migrations() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def check_queue() -> None:
+    """Raises TeitenError for a Redis that does not answer."""
+    try:
+        with queue_client(_CONNECT_S) as client:
+            client.ping()
+    except redis.RedisError as error:
+        todo = f"Start it, or set TEITEN_REDIS_URL. {_SEE_LOG}"
+        raise TeitenError("Redis does not let Teiten in.", why=str(error), todo=todo) from error
+
+
+def queue_client(patience_s: float) -> redis.Redis:
+    """Return a client of the queue that asks once.
+
+    patience_s: seconds to connect, and to wait for an answer"""
+    url, once = settings.CELERY_BROKER_URL, Retry(NoBackoff(), 0)
+    return redis.Redis.from_url(url, socket_connect_timeout=patience_s, socket_timeout=patience_s, retry=once)
+
+
+def check_bundle_folder() -> None:
+    """Raises TeitenError where no file can be written in the bundle folder."""
+    folder = settings.TEITEN_BUNDLE_DIR
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"written")
+    except OSError as error:
+        raise TeitenError(
+            "No file can be written in the bundle folder.",
+            why=f"{folder}: {error.strerror}",
+            todo=f"Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write. {_SEE_LOG}",
+        ) from error
+
+
+CHECKS: Mapping[str, Callable[[], None]] = {
+    "warehouse": check_warehouse,
+    "redis": check_queue,
+    "bundle folder": check_bundle_folder,
+}
+_pool = ThreadPoolExecutor(len(CHECKS), thread_name_prefix="readyz")
+_lock = threading.Lock()
+_running: dict[str, Future[None]] = {}
+
+
+def _not_ready(checks: Mapping[str, Callable[[], None]]) -> dict[str, TeitenError]:
+    """Return what is wrong with each dependency that is not ready, after PATIENCE_S at the latest.
+
+    However many ask, a dependency is looked at once at a time: a folder of a file server that hangs holds one thread.
+    """
+    with _lock:
+        for name, check in checks.items():
+            if name not in _running or _running[name].done():
+                _running[name] = _pool.submit(check)
+        futures = {name: _running[name] for name in checks}
+    wait(futures.values(), PATIENCE_S)
+    problems = {name: problem for name, future in futures.items() if (problem := _problem(name, future))}
+    for name, problem in problems.items():
+        log.error("not ready: %s: %s", name, problem)
+    return problems
+
+
+def _problem(name: str, future: Future[None]) -> TeitenError | None:
+    if not future.done():
+        return TeitenError(
+            f"The {name} has not answered within {PATIENCE_S} s.", todo="Look whether its machine or its disk hangs."
+        )
+    error = future.exception()
+    if error is None or isinstance(error, TeitenError):
+        return error
+    raise error
