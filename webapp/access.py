@@ -57,7 +57,8 @@ SCOPES = {
 }
 ROLES = {scope: role for role, scope in SCOPES.items()}
 ORDER = list(ROLES)
-OPEN_PATHS = ("/account/", "/static/", "/reports/")  # what is published is public
+# What is published is public; /metrics asks for a token itself, as the API does.
+OPEN_PATHS = ("/account/", "/static/", "/reports/", "/metrics")
 NO_DELETION = "A run is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]
 

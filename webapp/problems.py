@@ -46,7 +46,7 @@ _STATUS: list[tuple[type[TeitenError], int]] = [
     (BusyError, 503),
 ]
 _RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
-_JSON_PATHS = ("/api/",)
+_JSON_PATHS = ("/api/", "/metrics")
 
 
 def status_of(error: TeitenError) -> int:

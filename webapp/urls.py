@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from webapp.api.operation import Operation
 from webapp.pages import (
     access_methods,
     account,
@@ -160,4 +161,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("audit/", audit.index, name="audit"),
     path("manual/", include((manual_pages, "manual"))),
     path("api/v1/", include("webapp.api.urls")),
+    path("metrics", Operation.as_view(), name="metrics"),
 ]

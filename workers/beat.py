@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 class Scheduler(DatabaseScheduler):
     """A scheduler that keeps its last schedules while the warehouse is away, and reads them again later."""
 
+    sync_every = 30  # seconds between two notes of what was sent when, by which others see that it lives
+
     def all_as_schedule(self) -> dict[str, Any]:
         try:
             return dict(super().all_as_schedule())

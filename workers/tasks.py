@@ -127,8 +127,20 @@ def reread(run_id: int | None, *, replace: bool, with_gaps: bool = False) -> Ite
 
 def answering_workers(timeout_s: float = 2.0) -> list[str]:
     """Return the names of the Celery workers that answer now. Raises TeitenError when Redis cannot be reached."""
-    try:
+    with _redis_errors():
         return sorted(name for answer in app.control.ping(timeout=timeout_s) or () for name in answer)
+
+
+def messages_waiting() -> dict[str, int]:
+    """Return how many messages wait in each queue. Raises TeitenError when Redis cannot be reached."""
+    with _redis_errors():
+        return {queue.name: _messages_in(queue.name) for queue in app.conf.task_queues}
+
+
+@contextmanager
+def _redis_errors() -> Iterator[None]:
+    try:
+        yield
     except (OperationalError, RedisError) as error:
         raise TeitenError(
             "Redis cannot be reached.",
@@ -162,7 +174,7 @@ def dispatch() -> None:
     for run_id in runs.in_making():
         _send(make_trials, run_id)
     if wanted := dispatching.count_startable(now):
-        calls = wanted - _messages_in(TRIALS)
+        calls = wanted - _messages_for_trials()
         while calls > 0 and _send(work):
             calls -= 1
 
@@ -319,14 +331,18 @@ def _prune(agent_id: int) -> None:
         log.warning("agent %s: %s", agent_id, error)
 
 
-def _messages_in(queue: str) -> int:
-    """Return how many messages wait in a queue; 0 where the broker cannot be reached, and then none can be sent."""
+def _messages_for_trials() -> int:
+    """Return how many messages wait for trials; 0 where the broker cannot be reached, and then none can be sent."""
     try:
-        with app.connection_or_acquire() as broker:
-            return int(broker.default_channel.queue_declare(queue=queue, durable=True).message_count)
+        return _messages_in(TRIALS)
     except (OperationalError, RedisError) as error:
-        log.error("the broker cannot be reached (%s): what waits in queue %s is not known", error, queue)
+        log.error("the broker cannot be reached (%s): what waits in queue %s is not known", error, TRIALS)
         return 0
+
+
+def _messages_in(queue: str) -> int:
+    with app.connection_or_acquire() as broker:
+        return int(broker.default_channel.queue_declare(queue=queue, durable=True).message_count)
 
 
 def _send(task: Any, *args: Any) -> bool:

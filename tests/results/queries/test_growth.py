@@ -15,6 +15,7 @@ from django.utils import timezone
 from bench.growth import fill
 from results import models, sql
 from results.queries.agents.agents import agent_detail
+from results.queries.operation import operation
 from workers.lease import expired
 
 TRIALS = 6000
@@ -80,3 +81,16 @@ def test_a_page_of_a_runs_measurements_reads_no_more_than_the_run(grown: None, s
     assert len(Client().get(path).json()["results"]) == 200
     plan = plan_of(lambda: Client().get(path), "results_measurement")
     assert rows_read(plan, "results_measurement") <= 4 * 100
+
+
+def test_a_scrape_reads_what_ended_in_the_last_hour_and_what_runs(grown: None) -> None:
+    now = timezone.now()
+    ended = plan_of(lambda: operation.ended_attempts(now), "percentile_cont")
+    assert 0 < rows_read(ended, "results_trial") <= 60
+    assert 0 < rows_read(ended, "results_attempt") <= 70
+    phases = plan_of(lambda: operation.phase_durations(now), "jsonb_to_recordset")
+    assert 0 < rows_read(phases, "results_trial") <= 60
+    running = plan_of(operation.running_attempts, "left_at IS NOT NULL")
+    assert "attempt_running" in [node.get("Index Name") for node in nodes(running)]
+    queued = plan_of(operation.queued_trials, "'scheduled'")
+    assert not [node for node in nodes(queued) if node.get("Relation Name") == "results_trial" and node["Actual Rows"]]

@@ -16,6 +16,7 @@ from webapp import menu
 
 pytestmark = pytest.mark.django_db
 NOT_IN_THE_MENU = {
+    "metrics": "for Prometheus",
     "now": "a part of the front page",
     "lately": "a part of the front page",
     "comparison-cell": "a part of a comparison",

@@ -1,0 +1,1 @@
+"""How the installation does: what waits, what runs, what ended lately, for whoever watches it."""
