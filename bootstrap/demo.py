@@ -127,7 +127,7 @@ def _parts(session: Running, port: int) -> list[Part]:
     bind = f"{ports.HOST}:{session.ports.web if proxied else port}"
     gunicorn = (str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", bind)
     threads = ("--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket")
-    pool = ("--pool", "threads", "--concurrency", "8", "--loglevel", "INFO")
+    pool = ("--pool", "threads", "--concurrency", "8")
     environment = session.environment
     in_front = [Part("proxy", proxied, environment, restarted=True)] if proxied else []
     return [
@@ -135,7 +135,7 @@ def _parts(session: Running, port: int) -> list[Part]:
         # Apart, so that what starts, watches and ends trials never waits for a trial.
         Part("worker", (*celery, "worker", *pool, "-Q", "trials", "-n", "trials@%h"), environment, restarted=True),
         Part("control", (*celery, "worker", *pool, "-Q", "control,agents", "-n", "control@%h"), environment, True),
-        Part("beat", (*celery, "beat", *scheduler, "--loglevel", "INFO"), environment, restarted=True),
+        Part("beat", (*celery, "beat", *scheduler), environment, restarted=True),
         Part("web", (*gunicorn, *threads), environment, restarted=True),
         Part("demo", (sys.executable, "manage.py", "demo"), environment | _terminal()),
     ]

@@ -34,6 +34,7 @@ class Environment:
     open_reading: bool
     https: bool
     log_level: str
+    log_format: str
     address: str
     email_url: str
     email_from: str
@@ -79,6 +80,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
         log_level=_log_level(values, "TEITEN_LOG_LEVEL", "INFO"),
+        log_format=_log_format(values, "TEITEN_LOG_FORMAT", "text"),
         address=values.get("TEITEN_ADDRESS", "").rstrip("/"),
         email_url=values.get("TEITEN_EMAIL_URL", ""),
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
@@ -254,3 +256,10 @@ def _log_level(values: Mapping[str, str], name: str, default: str) -> str:
         todo = "Set it to DEBUG, INFO, WARNING, ERROR or CRITICAL."
         raise TeitenError(f"{level!r} is not a level of messages.", where=name, todo=todo)
     return level
+
+
+def _log_format(values: Mapping[str, str], name: str, default: str) -> str:
+    form = values.get(name, "").strip() or default
+    if form not in ("text", "json"):
+        raise TeitenError(f"{form!r} is not a form of messages.", where=name, todo="Set it to text or json.")
+    return form

@@ -37,6 +37,7 @@ INSTALLED_APPS = [
     "webapp",
 ]
 MIDDLEWARE = [
+    "webapp.request_log.RequestLogMiddleware",
     "webapp.health.HealthMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -184,12 +185,22 @@ DJANGO_CELERY_BEAT_TZ_AWARE = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"about": {"()": "results.logs.AboutFilter"}},
+    "formatters": {
+        "text": {
+            "()": "results.logs.TextFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+        "json": {"()": "results.logs.LineFormatter"},
+    },
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": TEITEN.log_format, "filters": ["about"]},
+    },
     "root": {"handlers": ["console"], "level": TEITEN.log_level},
     "loggers": {
         "asyncssh": {"level": "WARNING"},
         "fontTools": {"level": "WARNING"},
+        "gunicorn.error": {"handlers": [], "propagate": True},
         "matplotlib": {"level": "ERROR"},  # warns of each bold letter that only the regular face has
         "weasyprint": {"level": "ERROR"},
     },

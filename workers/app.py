@@ -9,15 +9,31 @@ A worker without `-Q` serves all three.
 
 from __future__ import annotations
 
+import logging.config
 import os
 
 from celery import Celery
+from celery.signals import celeryd_init, setup_logging
+from django.conf import settings
 from kombu import Exchange, Queue
 
 CONTROL, AGENTS, TRIALS = "control", "agents", "trials"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
 
 app = Celery("teiten")
+
+
+@celeryd_init.connect
+def _log_warnings(**_: object) -> None:
+    logging.captureWarnings(True)  # Celery does so too, after it has warned of a worker that runs as root
+
+
+@setup_logging.connect
+def _log_as_all_of_teiten(**_: object) -> None:
+    """Write the lines of workers and beat as the settings say; with a receiver, Celery leaves logging alone."""
+    logging.config.dictConfig(settings.LOGGING)
+
+
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     imports=("workers.tasks",),

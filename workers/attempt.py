@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from results import hostfactors, ingest, warehouse
+from results import hostfactors, ingest, logs, warehouse
 from results.domain.errors import AwayError, TeitenError
 from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
@@ -43,6 +44,7 @@ def run(attempt_id: int, worker: str) -> bool:
         return False
     try:
         order = warehouse.retry(order_of, attempt_id)
+        logs.add(**order.log_fields)
         error = _execute(attempt_id, worker, order)
         warehouse.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
         _forget(order, worker)
@@ -105,7 +107,9 @@ class _Reporter(Reporter):
         self.unreported_phase: tuple[str, datetime, float | None] | None = None
 
     async def call(self, operation: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.thread, operation, self.attempt_id, *args)
+        return await asyncio.get_running_loop().run_in_executor(
+            self.thread, copy_context().run, operation, self.attempt_id, *args
+        )
 
     async def progress(self, phase: str, expected_s: float | None) -> None:
         self.cleaning = self.cleaning or phase == "clean"
@@ -174,7 +178,9 @@ async def _with_heartbeat(attempt_id: int, worker: str, order: Order, *, picked_
             execution = asyncio.ensure_future(work)
             await _wait_for_execution(execution, reporter, checkpoint.path_of(bundles, order.trial_key, order.attempt))
             archived, _ = execution.result()
-        storing = asyncio.get_running_loop().run_in_executor(None, _store_result, attempt_id, bundles, archived)
+        storing = asyncio.get_running_loop().run_in_executor(
+            None, copy_context().run, _store_result, attempt_id, bundles, archived
+        )
         while not storing.done():
             await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
             await reporter.call(_heartbeat, worker)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from results import models
+from results import logs, models
 from results.domain import json_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import StateError, TeitenError
@@ -74,7 +74,8 @@ def run_orders(text: str, folder: Path) -> Iterator[Made]:
         if is_there:
             yield Made(order.trial_key, path, was_there=True)
             continue
-        _, failure = asyncio.run(_run(order, folder, next(idle)))
+        with logs.about(**order.log_fields):
+            _, failure = asyncio.run(_run(order, folder, next(idle)))
         yield Made(order.trial_key, path, failure)
 
 

@@ -41,6 +41,12 @@ class Order:
     hosts: Mapping[str, KnownHost] = field(default_factory=dict)
     past_s: float | None = None
 
+    @property
+    def log_fields(self) -> dict[str, Any]:
+        """What lines of the log that are written while it is executed are about."""
+        run, _, trial = self.trial_key.partition("/")
+        return {"run": int(run), "trial": int(trial), "attempt": self.attempt, "agents": sorted(self.addresses)}
+
 
 def address_of(agent: Agent) -> Address:
     return Address(

@@ -52,6 +52,14 @@ def test_a_flag_that_is_misspelt_is_refused_and_not_taken_for_no() -> None:
     assert str(raised.value) == "TEITEN_HTTPS: 'treu' is not yes or no. Set it to 1 or 0."
 
 
+def test_logs_are_text_or_json() -> None:
+    assert read().log_format == "text"
+    assert read(TEITEN_LOG_FORMAT="json").log_format == "json"
+    with pytest.raises(TeitenError) as raised:
+        read(TEITEN_LOG_FORMAT="xml")
+    assert str(raised.value) == "TEITEN_LOG_FORMAT: 'xml' is not a form of messages. Set it to text or json."
+
+
 def test_an_unknown_log_level_is_refused() -> None:
     with pytest.raises(TeitenError) as raised:
         read(TEITEN_LOG_LEVEL="verbose")

@@ -225,15 +225,15 @@ def worker(agent: models.Agent, bundles: Path, tmp_path: Path) -> Iterator[Start
     """Starts Celery workers on the tests' database; all are ended by their own process."""
     database = connection.settings_dict
     url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    environment = os.environ | {"TEITEN_DATABASE_URL": url, "TEITEN_BUNDLE_DIR": str(bundles)}
-    command = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--pool", "threads"]
+    environment = {"TEITEN_DATABASE_URL": url, "TEITEN_BUNDLE_DIR": str(bundles)}
+    command = [sys.executable, "-m", "celery", "--quiet", "-A", "workers.app", "worker", "--pool", "threads"]
     started: list[subprocess.Popen[bytes]] = []
 
     def launch(threads: int = 4, queues: str = "control,agents,trials") -> subprocess.Popen[bytes]:
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [*command, "--concurrency", str(threads), "-Q", queues, "-n", f"test{len(started)}@%h"],
-                env=environment,
+                env=os.environ | environment,
                 cwd=django_settings.BASE_DIR,
                 stdout=log,
                 stderr=log,

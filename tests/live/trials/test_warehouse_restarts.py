@@ -18,7 +18,7 @@ from django.utils import timezone
 from django_celery_beat import schedulers
 from django_celery_beat.models import PeriodicTask
 
-from results import alerts, ingest, models, runs, stored_plans, warehouse
+from results import alerts, ingest, logs, models, runs, stored_plans, warehouse
 from results.domain import plan as plans
 from results.domain.errors import HostKeyError
 from results.domain.states import AttemptState, RunState, TrialState
@@ -103,6 +103,24 @@ def test_while_it_is_measured(agent: models.Agent, server: Warehouse, away_s: fl
     with beside(restart):
         run_next()
     stored_once()
+
+
+def test_what_the_heartbeat_says_of_it_names_the_trial(
+    agent: models.Agent, server: Warehouse, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.handler.addFilter(logs.AboutFilter())
+    start(duration_s=6)
+
+    def restart() -> None:
+        wait_for(lambda: in_phase("measure"))
+        server.restart(lease.HEARTBEAT_S + 1)
+
+    with beside(restart):
+        run_next()
+    (attempt,) = models.Attempt.objects.all()
+    said = [record for record in caplog.records if record.threadName.startswith(f"attempt-{attempt.pk}")]
+    assert said
+    assert {record.__dict__.get("trial") for record in said} == {attempt.trial_id}
 
 
 STEPS = [(attempts, "order_of"), (ingest, "file_archive"), (ingest, "store"), (dispatch, "finish")]

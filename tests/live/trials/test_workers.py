@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +29,23 @@ def test_a_run_goes_through_the_queue_to_its_end(worker: Start) -> None:
     states = set(models.Trial.objects.values_list("state", flat=True))
     assert states == {TrialState.DONE}
     assert models.Lease.objects.count() == 0
+
+
+def test_every_line_is_json_and_those_of_an_attempt_name_it(
+    worker: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TEITEN_LOG_FORMAT", "json")
+    monkeypatch.setenv("TEITEN_LOG_LEVEL", "DEBUG")
+    worker()
+    run = start(duration_s=1)
+    tasks.dispatch.delay()
+    wait_for(lambda: models.Run.objects.get(pk=run.pk).state == RunState.FINISHED)
+    lines = [json.loads(line) for line in (tmp_path / "worker-0.log").read_text().splitlines()]
+    assert {"celery.worker.strategy", "celery.apps.worker"} <= {line["logger"] for line in lines}
+    (trial,) = models.Trial.objects.all()
+    of_the_attempt = [line for line in lines if line["logger"] == "asyncio"]  # "Using selector", as an attempt begins
+    assert of_the_attempt
+    assert {(line["trial"], line["attempt"], *line["agents"]) for line in of_the_attempt} == {(trial.pk, 1, "live")}
 
 
 @pytest.mark.smoke
