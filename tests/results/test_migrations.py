@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from results import migrations
 from results.domain.measurement.metrics import Metric as DeclaredMetric
 from results.models import Metric
 from tests.conftest import surrounding
+from tests.databases import empty_database
 from workers.bundle import derive
 from workers.registry import kinds
 
@@ -55,25 +55,6 @@ def squashed(django_db_setup: None, django_db_blocker: Any) -> list[str]:
     with django_db_blocker.unblock(), empty_database() as name:
         migrate(name, SQUASHED)
         return schema(name)
-
-
-@contextmanager
-def empty_database() -> Iterator[str]:
-    """Its alias, which is its name as well. It is dropped at the end."""
-    name = f"migrations_{uuid4().hex[:12]}"
-    on_server(f'CREATE DATABASE "{name}" TEMPLATE template0')
-    connections.settings[name] = connections.settings["default"] | {"NAME": name}
-    try:
-        yield name
-    finally:
-        connections[name].close()
-        del connections[name], connections.settings[name]
-        on_server(f'DROP DATABASE "{name}"')
-
-
-def on_server(statement: str) -> None:
-    with connections["default"].cursor() as cursor:
-        cursor.execute(statement)
 
 
 def migrate(alias: str, last: str) -> None:
