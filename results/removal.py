@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import transaction
 
 from results import models
-from results.bundle_files import bundle_path
+from results.bundle_files import bundle_path, removing_bundles
 from results.domain.errors import IngestError, StateError
 from results.domain.imports.table import PROGRAM
 from results.domain.units import format_quantity
@@ -54,24 +54,30 @@ def _set_archived(run_ids: Sequence[int], actor: str, *, archived: bool) -> int:
 
 def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
     """Delete runs with their trials, measurements and raw files. Raises NotFound, and StateError for runs that have not
-    ended, that a citation holds, and for published figures.
+    ended, that a citation holds, for published figures, and while a backup is being taken.
 
     The files go after the rows are gone for sure: a transaction that fails loses nothing."""
-    with transaction.atomic():
-        lock_runs(run_ids, deleting=True)
-        losses = run_losses(run_ids)
-        _refuse("deleted", [(one, one.keeps_it) for one in losses])
-        private = set(models.Run.objects.filter(pk__in=run_ids, private=True).values_list("pk", flat=True))
-        for one in losses:
-            audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one), private=one.id in private)
-        runs = models.Run.objects.filter(pk__in=[one.id for one in losses])
-        imports = [run.publication_id for run in runs if run.publication_id is not None]
-        of_tables = models.Measurement.objects.filter(run__in=runs, run__publication__program=PROGRAM)
-        metrics = set(of_tables.values_list("metric", flat=True))
-        runs.delete()
-        models.Publication.objects.filter(pk__in=imports).delete()  # so that their files may be imported again
-        _forget_metrics(metrics)
-    return Deleted(losses, tuple(left for one in losses for left in _remove_bundles(one, actor)))
+    with removing_bundles():
+        losses = _delete_rows(run_ids, actor)
+        return Deleted(losses, tuple(left for one in losses for left in _remove_bundles(one, actor)))
+
+
+@transaction.atomic
+def _delete_rows(run_ids: Sequence[int], actor: str) -> tuple[RunLoss, ...]:
+    lock_runs(run_ids, deleting=True)
+    losses = run_losses(run_ids)
+    _refuse("deleted", [(one, one.keeps_it) for one in losses])
+    private = set(models.Run.objects.filter(pk__in=run_ids, private=True).values_list("pk", flat=True))
+    for one in losses:
+        audit(actor, DELETE_RUN, f"run {one.id}", **_lost(one), private=one.id in private)
+    runs = models.Run.objects.filter(pk__in=[one.id for one in losses])
+    imports = [run.publication_id for run in runs if run.publication_id is not None]
+    of_tables = models.Measurement.objects.filter(run__in=runs, run__publication__program=PROGRAM)
+    metrics = set(of_tables.values_list("metric", flat=True))
+    runs.delete()
+    models.Publication.objects.filter(pk__in=imports).delete()  # so that their files may be imported again
+    _forget_metrics(metrics)
+    return losses
 
 
 def _forget_metrics(names: Iterable[str]) -> None:

@@ -215,6 +215,10 @@ class ArchiveError(TeitenError):
     kind = "archive"
 
 
+class BackupError(TeitenError):
+    """A backup that cannot be written, is not whole, or cannot be restored here. Commands alone meet it."""
+
+
 class BodyError(TeitenError):
     """A request whose body, or what is packed in it, is too large, or which does not say how long it is."""
 

@@ -1,0 +1,219 @@
+"""Put a backup into an empty warehouse and an empty bundle folder.
+
+Everything that can be refused is refused before anything is touched. The bundles come first and the warehouse last, in
+one transaction: a restore that is cut off leaves files without rows, and never a warehouse whose raw files are not
+there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from django.db.backends.utils import CursorWrapper
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+
+from results import VERSION
+from results.backups import files, programs
+from results.backups.manifest import BUNDLES, DUMP, MISSING, Counts, Manifest, listed_files, read_manifest
+from results.backups.verifying import verify
+from results.bundle_files import bundle_path, named_bundles
+from results.domain.errors import BackupError, IngestError
+from results.domain.units import counted
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What was restored. migrated: how many migrations the warehouse of the backup lacked."""
+
+    manifest: Manifest
+    migrated: int
+
+
+def restore(folder: Path, *, bin_dir: Path | None = None) -> Restored:
+    """Restore a backup, bring its tables to this Teiten's, and compare every bundle with its checksum there.
+
+    Raises BackupError: for a backup that is not whole or of a newer Teiten, and a warehouse or bundle folder that is
+    not empty, before anything is touched; where restoring fails, with both as empty as before.
+
+    bin_dir: where pg_restore is; None to look for it
+    """
+    manifest = read_manifest(folder)
+    _require_known(manifest)
+    pg_restore = _program(manifest, bin_dir)
+    _require_empty()
+    verify(folder)
+    with _bundles_of(folder, manifest):
+        options = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
+        programs.run(pg_restore, [*options, str(folder / DUMP)], "restored")
+    _compare_counts(manifest)
+    migrated = _migrate()
+    _compare_bundles(_missing(folder, manifest))
+    return Restored(manifest, migrated)
+
+
+def _require_known(manifest: Manifest) -> None:
+    """Raise BackupError for a backup of a newer Teiten, or of one with tables that this one does not know."""
+    migrations = MigrationLoader(None).disk_migrations
+    known = {*migrations, *(replaced for migration in migrations.values() for replaced in migration.replaces)}
+    unknown = [f"{app} {name}" for app, name in manifest.migrations.items() if (app, name) not in known]
+    newer = _numbers(manifest.teiten) > _numbers(VERSION)
+    if unknown or newer:
+        raise BackupError(
+            f"This backup is of Teiten {manifest.teiten}, which this Teiten {VERSION} does not know.",
+            where="restore",
+            why=f"Its tables have the migration {', '.join(unknown)}." if unknown else "It is newer.",
+            todo="Restore it with that version of Teiten, or a later one.",
+        )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]
+
+
+def _program(manifest: Manifest, bin_dir: Path | None) -> programs.Program:
+    server, dumped = programs.server_version() // 10000, manifest.postgresql // 10000
+    if server < dumped:
+        raise BackupError(
+            f"The backup is of PostgreSQL {dumped}, and this warehouse is PostgreSQL {server}.",
+            where="TEITEN_DATABASE_URL",
+            why="PostgreSQL promises nothing for dumps that go to an older server.",
+            todo=f"Restore it into PostgreSQL {dumped} or later.",
+        )
+    return programs.find("pg_restore", max(server, int(manifest.pg_dump.split(".")[0])), bin_dir)
+
+
+def _require_empty() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), min(relation.oid::regclass::text) FROM pg_class AS relation"
+            " WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'f')"
+            " AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
+        )
+        count, example = cursor.fetchone()
+    if count:
+        raise BackupError(
+            "The warehouse is not empty, so nothing is restored into it.",
+            where=f"database {connection.settings_dict['NAME']}",
+            why=f"It has {count} tables, views or sequences, among them {example}.",
+            todo="Make an empty database (createdb), and set TEITEN_DATABASE_URL to it; do not run migrate before.",
+        )
+    root = Path(settings.TEITEN_BUNDLE_DIR)
+    example = next((path for path in root.rglob("*") if not path.is_dir() or path.is_symlink()), None)
+    if example is not None:
+        raise BackupError(
+            "The bundle folder is not empty, so nothing is restored into it.",
+            where=str(root),
+            why=f"It holds {example.relative_to(root)}.",
+            todo="Set TEITEN_BUNDLE_DIR to an empty folder, or move the files away.",
+        )
+
+
+@contextmanager
+def _bundles_of(folder: Path, manifest: Manifest) -> Iterator[None]:
+    """Copy the bundles of a backup to their places; where the block fails they are removed again."""
+    root = Path(settings.TEITEN_BUNDLE_DIR)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(root).free
+        if free < manifest.size_bytes:
+            why = f"It has {free} bytes free, and the backup has {manifest.size_bytes}."
+            raise BackupError("The bundle folder has no room.", where=str(root), why=why, todo="Make room there.")
+        _copy_bundles(folder, root)
+        yield
+    except BaseException as error:
+        for path in root.iterdir() if root.is_dir() else ():
+            shutil.rmtree(path)
+        if isinstance(error, OSError):
+            todo = "Mend that and restore again: nothing was left of it, and the warehouse was not touched."
+            raise BackupError(
+                "The backup could not be restored.", where=str(root), why=str(error), todo=todo
+            ) from error
+        raise
+
+
+def _copy_bundles(folder: Path, root: Path) -> None:
+    start = f"{BUNDLES}/"
+    for sha256, name in listed_files(folder):
+        if name.startswith(start) and files.copy(folder / name, root / name.removeprefix(start)) != sha256:
+            what = "A file of the backup was changed while it was being restored."
+            raise BackupError(what, where=str(folder / name), todo="Use another backup.")
+    files.sync_folders(root)
+
+
+def _compare_counts(manifest: Manifest) -> None:
+    with connection.cursor() as cursor:  # without the models: the tables may be older than they
+        counts = Counts(
+            runs=_count(cursor, "results_run"),
+            trials=_count(cursor, "results_trial"),
+            measurements=_count(cursor, "results_measurement"),
+            bundles=_count(cursor, "results_attempt", "DISTINCT nullif(bundle, '')"),
+        )
+    if counts != manifest.counts:
+        raise BackupError(
+            "The restored warehouse does not hold what the backup counted.",
+            where=f"database {connection.settings_dict['NAME']}",
+            why=f"It holds {counts}; the backup {manifest.counts}.",
+            todo="Use another backup, and report this with its manifest.",
+        )
+
+
+def _count(cursor: CursorWrapper, table: str, what: str = "*") -> int:
+    cursor.execute(f"SELECT count({what}) FROM {table}")  # noqa: S608  # all are written above
+    return int(cursor.fetchone()[0])
+
+
+def _migrate() -> int:
+    """Bring the tables to this Teiten's; return how many migrations they lacked."""
+    executor = MigrationExecutor(connection)
+    lacking = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+    except DatabaseError as error:
+        raise BackupError(
+            "The backup is restored, but its tables could not be brought to those of this Teiten.",
+            where="migrate",
+            why=str(error).strip(),
+            todo="Mend what it names and run manage.py migrate, or restore with the Teiten that wrote the backup.",
+        ) from error
+    return lacking
+
+
+def _missing(folder: Path, manifest: Manifest) -> set[str]:
+    """Return the bundles that were missing when the backup was taken."""
+    return set((folder / MISSING).read_text(encoding="utf-8").splitlines()) if manifest.missing else set()
+
+
+def _compare_bundles(missing: set[str]) -> None:
+    """Raise BackupError where a bundle's file has not the checksum that the warehouse knows."""
+    wrong: list[str] = []
+    count = 0
+    for bundle, sha256 in named_bundles():
+        if bundle not in missing and not _is_stored(bundle, sha256):
+            count += 1
+            wrong += [bundle] if count <= _SHOWN else []
+    if count:
+        raise BackupError(
+            f"Everything is restored, but {counted(count, 'bundle')} of it not as the warehouse knows them.",
+            where=str(settings.TEITEN_BUNDLE_DIR),
+            why=f"{', '.join(wrong)}{f' and {count - len(wrong)} more' if count > len(wrong) else ''}.",
+            todo="Restore another backup into another database and folder, and report this.",
+        )
+
+
+def _is_stored(bundle: str, sha256: str) -> bool:
+    try:
+        return files.checksum(bundle_path(bundle)) == sha256
+    except (OSError, IngestError):
+        return False
