@@ -16,6 +16,18 @@ from results.domain.errors import IngestError, StateError
 _LOCK = "hashtext('raw files')"
 
 
+def remove_bundle(stored: str) -> str:
+    """Remove an attempt's archive, inside `removing_bundles`; return '', or why it is still there."""
+    try:
+        path = bundle_path(stored)
+        path.unlink(missing_ok=True)
+    except IngestError as error:
+        return str(error)
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    return ""
+
+
 @contextmanager
 def keeping_bundles() -> Iterator[None]:
     """Nobody removes a bundle that the warehouse names while the block lasts; removals that have begun are waited for.

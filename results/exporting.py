@@ -93,6 +93,8 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
     missing: list[str] = []
     for trial in trials:
         for attempt in trial.attempts.all():
+            if attempt.bundle_removed_at:
+                raise _removed(attempt)
             if attempt.state == AttemptState.RUNNING:
                 what = f"Attempt {attempt.number} of trial {trial.pk} is still being stopped."
                 raise StateError(what, todo="Try again in a minute.")
@@ -105,6 +107,15 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
             why="; ".join(missing[:5]),
             todo="Restore them from a backup, or set TEITEN_BUNDLE_DIR.",
         )
+
+
+def _removed(attempt: models.Attempt) -> ArchiveError:
+    return ArchiveError(
+        f"Raw files of this run were removed on {attempt.bundle_removed_at:%Y-%m-%d} by {attempt.bundle_removed_by}.",
+        where=f"trial {attempt.trial_id}, attempt {attempt.number}",
+        why="Without them no number can be proven where it is imported.",
+        todo="Export it from a Teiten that is restored from a backup of before.",
+    )
 
 
 def _is_there(attempt: models.Attempt) -> bool:

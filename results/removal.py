@@ -9,8 +9,8 @@ from pathlib import Path
 from django.db import transaction
 
 from results import models
-from results.bundle_files import bundle_path, removing_bundles
-from results.domain.errors import IngestError, StateError
+from results.bundle_files import bundle_path, remove_bundle, removing_bundles
+from results.domain.errors import StateError
 from results.domain.imports.table import PROGRAM
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
@@ -116,28 +116,12 @@ def _lost(one: RunLoss) -> dict[str, str | int]:
 
 def _remove_bundles(one: RunLoss, actor: str) -> list[str]:
     """Remove the archives of a run's attempts and their folders; return what is left, which the audit log names too."""
-    left: list[str] = []
-    archives: list[Path] = []
-    for bundle in one.bundles:
-        try:
-            archives.append(bundle_path(bundle))
-        except IngestError as error:
-            left.append(str(error))
-    left += [reason for archive in archives if (reason := _remove(archive))]
-    for folder in {archive.parent for archive in archives} if not left else ():
+    left = [reason for bundle in one.bundles if (reason := remove_bundle(bundle))]
+    for folder in {bundle_path(bundle).parent for bundle in one.bundles} if not left else ():
         left += _remove_folder(folder)
     if left:
         audit(actor, "could not remove raw files", f"run {one.id}", files=left)
     return left
-
-
-def _remove(bundle: Path) -> str:
-    """Remove a file; return '', or its path and why it is still there."""
-    try:
-        bundle.unlink(missing_ok=True)
-    except OSError as error:
-        return f"{bundle}: {error.strerror}"
-    return ""
 
 
 def _remove_folder(folder: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 import zlib
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -19,12 +20,17 @@ class ArchivedAttempt(Protocol):
     """An attempt, as a row of the table or of a query.
 
     bundle: path of the archive, relative to the bundle folder; '' where there is none
+    bundle_removed_at, bundle_removed_by: when and by whom the archive was removed
     """
 
     @property
     def bundle(self) -> str: ...
     @property
     def number(self) -> int: ...
+    @property
+    def bundle_removed_at(self) -> datetime | None: ...
+    @property
+    def bundle_removed_by(self) -> str: ...
 
 
 def archive_of(attempt: ArchivedAttempt) -> Path:
@@ -32,6 +38,11 @@ def archive_of(attempt: ArchivedAttempt) -> Path:
 
     Raises NotFound where the attempt has no archive, IngestError where its file is missing or not in that folder.
     """
+    if attempt.bundle_removed_at:
+        raise NotFound(
+            f"The raw files of this attempt were removed on {attempt.bundle_removed_at:%Y-%m-%d} by "
+            f"{attempt.bundle_removed_by}. Its numbers are kept, and cannot be computed from raw output again."
+        )
     if not attempt.bundle:
         raise NotFound("No raw files are kept of this attempt.")
     path = bundle_path(attempt.bundle)

@@ -206,6 +206,9 @@ class Attempt(models.Model):
     measured_from, measured_to: the measured window
     error: why it failed, `TeitenError.as_dict()`
     bundle: path of the archive, relative to the bundle folder; '' where there is none
+    bundle_sha256, bundle_bytes: of the archive, also of one that was removed
+    bundle_removed_at, bundle_removed_by: when the archive was removed though the numbers stayed, and by whom, as in the
+        audit log
     environment: hash of all its layers and of the roles that they describe
     phases, commands, checks, files, events, gaps: as in `ParsedTrial`, lists of objects with the dataclasses' field
         names; times of events in seconds since measured_from
@@ -227,6 +230,8 @@ class Attempt(models.Model):
     bundle = models.CharField(max_length=300, blank=True)
     bundle_sha256 = models.CharField(max_length=64, blank=True)
     bundle_bytes = models.BigIntegerField(null=True)
+    bundle_removed_at = models.DateTimeField(null=True)
+    bundle_removed_by = models.CharField(max_length=300, blank=True, default="", db_default="")
     ingested_at = models.DateTimeField(null=True)
     environment = models.CharField(max_length=64, blank=True)
     phases = models.JSONField(default=list)

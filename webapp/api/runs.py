@@ -69,6 +69,7 @@ class RunDetailSerializer(ValueSerializer):
       others are at /api/v1/trials/?run=N, page by page
     - `latest_block`: the last one of which a trial has begun
     - `left_s`: estimated seconds to the end
+    - `raw_files_removed`: when and by whom raw files were removed and the numbers kept, of how many attempts
     """
 
     value = RunDetail

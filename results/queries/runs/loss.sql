@@ -25,7 +25,9 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     -- rows of one imported table share an archive
     SELECT coalesce(sum(bytes), 0)::bigint AS bundle_bytes
-    FROM (SELECT DISTINCT bundle, bundle_bytes AS bytes FROM results_attempt WHERE run_id = run.id) AS archives
+    FROM (
+        SELECT DISTINCT bundle, bundle_bytes AS bytes FROM results_attempt WHERE run_id = run.id AND bundle <> ''
+    ) AS archives
 ) AS archived
 CROSS JOIN LATERAL (
     -- those with a number of the run, and those whose verdicts know from it how much values or runs vary

@@ -138,7 +138,8 @@ class RunDetail:
     whole: whether every trial has a cell.
     latest_block: the last one of which a trial has begun; None before the first.
     left_s: estimated rest; None when nothing is left or nobody can know.
-    waits: why waiting trials do not go on, of a run that is running."""
+    waits: why waiting trials do not go on, of a run that is running.
+    raw_files_removed: [{at, by, attempts, size_bytes}] where raw files were removed and the numbers kept."""
 
     run: RunRow
     toml: str
@@ -149,6 +150,7 @@ class RunDetail:
     latest_block: int | None
     left_s: float | None
     waits: tuple[Wait, ...]
+    raw_files_removed: tuple[Mapping[str, Any], ...]
     now: datetime
 
 
@@ -249,6 +251,7 @@ def run_outline(run: RunRow, now: datetime) -> RunDetail:
         latest_block=head.latest_block,
         left_s=time_left(run.id, {one.index: one.planned_s for one in summaries}, now) if lasts else None,
         waits=tuple(waits([run.id]) if run.state == RunState.RUNNING else ()),
+        raw_files_removed=tuple(head.raw_files_removed),
         now=now,
     )
 
@@ -296,7 +299,17 @@ def _run_rows(**filters: Any) -> list[RunRow]:
 _HEAD = """
 SELECT run.toml, run.factors::json AS factors, run.headline AS name, metric.unit, metric.better, metric.label,
     metric.help, metric.minimum_effect,
-    (SELECT max(block) FROM results_trial WHERE run_id = run.id AND state <> 'waiting') AS latest_block
+    (SELECT max(block) FROM results_trial WHERE run_id = run.id AND state <> 'waiting') AS latest_block,
+    ARRAY(
+        SELECT json_build_object(
+            'at', to_char(bundle_removed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'by', bundle_removed_by,
+            'attempts', count(*), 'size_bytes', sum(bundle_bytes)
+        )
+        FROM results_attempt
+        WHERE run_id = run.id AND bundle_removed_at IS NOT NULL
+        GROUP BY bundle_removed_at, bundle_removed_by
+        ORDER BY bundle_removed_at
+    ) AS raw_files_removed
 FROM results_run AS run LEFT JOIN results_metric AS metric ON metric.name = run.headline
 WHERE run.id = %(run_id)s
 """
@@ -313,6 +326,7 @@ class _Head:
     help: str | None
     minimum_effect: float | None
     latest_block: int | None
+    raw_files_removed: tuple[Mapping[str, Any], ...]
 
     def metric(self) -> MetricRow:
         if self.unit is None:

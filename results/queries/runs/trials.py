@@ -34,6 +34,8 @@ class AttemptRow:
     bundle: str
     bundle_sha256: str
     bundle_bytes: int | None
+    bundle_removed_at: datetime | None
+    bundle_removed_by: str
     phases: tuple[Mapping[str, Any], ...]
     commands: tuple[Mapping[str, Any], ...]
     checks: tuple[Mapping[str, Any], ...]
@@ -332,8 +334,9 @@ _WORDED = ("error", "phases", "commands", "checks", "events", "gaps", "notes")
 _ATTEMPT = """
 SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,
-    attempt.bundle_bytes, attempt.phases::json, attempt.commands::json, attempt.checks::json, attempt.files::json,
-    attempt.events::json, attempt.gaps::json, attempt.notes::json
+    attempt.bundle_bytes, attempt.bundle_removed_at, attempt.bundle_removed_by, attempt.phases::json,
+    attempt.commands::json, attempt.checks::json, attempt.files::json, attempt.events::json,
+    attempt.gaps::json, attempt.notes::json
 FROM results_attempt AS attempt JOIN results_trial AS trial ON trial.id = attempt.trial_id
 WHERE trial.id = %(trial_id)s
 """

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,6 +24,7 @@ from results.backups.restoring import restore
 from results.backups.verifying import verify
 from results.backups.writing import back_up
 from results.domain.errors import StateError
+from results.retention import Retention, prune
 from tests.databases import Elsewhere, contents
 from tests.measured_runs import attempt_at, measured_run
 from workers import reingest
@@ -133,10 +135,13 @@ def test_what_ends_while_a_backup_is_taken_is_left_out_whole_and_nothing_that_it
     late = attempt_at(models.Trial.objects.get(run=run, state="cancelled"))
     with pytest.raises(StateError, match="A backup is being taken"):
         removal.delete_runs([other.pk], "tests")
+    with pytest.raises(StateError, match="A backup is being taken"):
+        prune(other.pk, Retention(timedelta(0), kept_too=True), "tests")
     (tmp_path / "go").write_text("\n")
     taking.join()
 
     assert manifests == [verify(tmp_path / "backup")]
+    assert prune(other.pk, Retention(timedelta(0), kept_too=True), "tests").left == ()
     assert removal.delete_runs([other.pk], "tests").left == ()
     with elsewhere.here():
         restore(tmp_path / "backup")

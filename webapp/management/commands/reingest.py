@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from results.domain.measurement.parsed_trial import Gap
 from results.domain.units import counted
 from results.ingest import Difference
+from results.retention import removals
 from webapp.management.command import WarehouseCommand
 from workers import tasks
 
@@ -42,6 +43,9 @@ class Command(WarehouseCommand):
             for difference in attempt.differences:
                 self.stdout.write(f"{where}: {_difference(difference)[:500]}")
         self.stdout.write(f"{attempts} attempts, {measurements} measurements read again, {differences} differences.")
+        for gone in removals(run):
+            removed = f"raw files were removed on {gone.at:%Y-%m-%d} by {gone.by}"
+            self.stdout.write(f"Run {gone.run_id}: {counted(gone.attempts, 'attempt')} not read again: {removed}.")
         for line in (*kept, *bad):
             self.stderr.write(line)
         if bad:

@@ -17,7 +17,6 @@ from webapp.management.commands.backup import NOT_IN_IT, summary
 
 class Command(WarehouseCommand):
     help = "Restores what manage.py backup wrote into an empty warehouse and an empty bundle folder, or nothing of it."
-    requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)
