@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils import timezone
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,6 +23,7 @@ from results.domain.secrets import masked_toml
 from results.plan_check import complete_plan
 from results.preview import Preview, preview
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
+from results.schedules import Schedule, plan_schedule
 from webapp.access import actor, is_admin, person, refused_code, require_standing
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.flags import FlagFilter
@@ -180,6 +182,37 @@ class Plans(Endpoint):
             detail = plan_detail(pk)
         data = PlanDetailSerializer(detail, context=self.get_serializer_context()).data
         return Response(data, status=status)
+
+
+class ScheduleSerializer(ValueSerializer):
+    """What a cron line does with a plan. All times are UTC.
+
+    - `line`: minute hour day month weekday; empty, as all others are then, where the plan has no schedule
+    - `next_runs`: the next times that it names
+    - `shortest_s`: seconds between the two of its times that are closest to each other
+    - `seconds`: estimated duration of a run, `seconds_from` what it rests on, or why it is null
+    - `too_frequent`: whether a run takes longer than `shortest_s`
+    """
+
+    value = Schedule
+
+
+class PlanSchedule(Endpoint):
+    queryset = models.Plan.objects.all()
+    serializer_class = ScheduleSerializer
+
+    @refuses(404, 422)
+    @extend_schema(
+        summary="The schedule of a plan, or what a cron line would do",
+        operation_id="plans_schedule",
+        parameters=[
+            OpenApiParameter("line", OpenApiTypes.STR, description="A cron line (UTC), instead of the plan's own.")
+        ],
+    )
+    def retrieve(self, request: Request, pk: int) -> Response:
+        stored_plan(pk)
+        schedule = plan_schedule(pk, kinds(), timezone.now(), request.query_params.get("line"))
+        return Response(ScheduleSerializer(schedule).data)
 
 
 class PlanToml(Endpoint):

@@ -29,7 +29,7 @@ from webapp.api.measurements import Measurements
 from webapp.api.medians import Medians
 from webapp.api.metrics import Metrics
 from webapp.api.noise import Noise
-from webapp.api.plans import Plans, PlanToml
+from webapp.api.plans import Plans, PlanSchedule, PlanToml
 from webapp.api.presets import AccessMethodsView, Publications, TopologiesView, VersionsCopy, VersionsView
 from webapp.api.recipes import ReadyPlans
 from webapp.api.reports import Report, Reports
@@ -79,6 +79,7 @@ urlpatterns = [
     path("plans/", Plans.as_view({"get": "list", "post": "create"}), name="plans"),
     path("plans/preview/", Plans.as_view({"post": "preview"}), name="plan-preview"),
     path("plans/<int:pk>.toml", PlanToml.as_view({"get": "retrieve"}), name="plan-toml"),
+    path("plans/<int:pk>/schedule/", PlanSchedule.as_view({"get": "retrieve"}), name="plan-schedule"),
     path("plans/<int:pk>/", Plans.as_view({"get": "retrieve", "put": "update"}), name="plan"),
     path("ready-plans/", ReadyPlans.as_view({"get": "list"}), name="ready-plans"),
     path("ready-plans/<str:slug>/", ReadyPlans.as_view({"get": "retrieve"}), name="ready-plan"),

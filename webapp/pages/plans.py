@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs, stored_plans
@@ -27,6 +28,7 @@ from results.preview import preview as preview_of
 from results.queries.agents.agents import list_agents
 from results.queries.runs.plans import free_name, list_plans, plan_detail
 from results.queries.trends.watches import plan_watches
+from results.schedules import plan_schedule
 from webapp.access import (
     actor,
     allows,
@@ -34,7 +36,6 @@ from webapp.access import (
     needs,
     person,
     refused_code,
-    require_plan,
     require_standing,
     scope_of,
 )
@@ -61,6 +62,7 @@ def detail(request: HttpRequest, plan_id: int) -> HttpResponse:
     may_run, may_webhook = _may_run(request), allows(scope_of(request.user), Scope.ADMIN)
     context = {
         "detail": shown,
+        "schedule": plan_schedule(plan_id, kinds(), timezone.now()) if shown.row.schedule else None,
         "watches": [(one, may_webhook or (may_run and one.channel != alerts.WEBHOOK)) for one in watches],
         "newest": newest,
         "may_run": may_run,
@@ -162,7 +164,7 @@ def export(request: HttpRequest, plan_id: int) -> HttpResponse:
 def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Start a run of the plan now, or at `start_at` (UTC)."""
     stored = models.Plan.objects.get(pk=plan_id)
-    _require_as_shown(request, stored)
+    require_as_shown(request, stored)
     start_at = _moment(request.POST.get("start_at", ""))
     plan = stored_plans.load_plan(stored, kinds())
     created = retry_after_discovery(
@@ -181,21 +183,7 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
     return redirect("runs:detail", created.pk)
 
 
-@require_POST
-@needs(Scope.RUN)
-@missing_is_404()
-def schedule(request: HttpRequest, plan_id: int) -> HttpResponse:
-    cron = request.POST.get("cron", "").strip()
-    stored = models.Plan.objects.get(pk=plan_id)
-    if cron:
-        _require_as_shown(request, stored)
-        require_plan(request, stored_plans.load_plan(stored, kinds()), kinds())
-    stored_plans.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
-    messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
-    return redirect("plans:detail", plan_id)
-
-
-def _require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
+def require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
     """Raise StateError where somebody has changed the plan since its page was shown: who starts it answers for it."""
     if request.POST.get("hash", stored.hash) != stored.hash:
         what = f"The plan {stored.name!r} has been changed since this page was shown."

@@ -32,6 +32,7 @@ READING = (
     "plans/",
     "plans/{plan}/",
     "plans/{plan}.toml",
+    "plans/{plan}/schedule/",
     "ready-plans/",
     "ready-plans/own-queries/",
     "runs/",
