@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from results import models
@@ -83,19 +84,27 @@ def archive_plan(stored: models.Plan, actor: str) -> None:
 
 @transaction.atomic
 def schedule_plan(
-    stored: models.Plan, cron: str, actor: str, *, user: User | None = None, as_admin: bool = False
+    stored: models.Plan,
+    cron: str,
+    actor: str,
+    *,
+    user: User | None = None,
+    as_admin: bool = False,
+    make_up: bool = False,
 ) -> None:
     """Set a plan's schedule, or end it. Raises PlanError, StateError where another has changed the plan meanwhile.
 
     cron: 'minute hour day month weekday' (UTC); '' for no schedule
     user, as_admin: by whose rights it runs (`may_schedule_code`)
+    make_up: whether one run makes up for those that were missed because nothing of Teiten ran
     """
     row = _locked(stored)
     previous = row.schedule
     before = cron_line(previous)
     row.schedule = None
     row.scheduled_by, row.scheduled_by_admin = (user, as_admin) if cron else (None, False)
-    row.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin"])
+    row.make_up, row.schedule_checked_at = bool(cron) and make_up, timezone.now() if cron else None
+    row.save(update_fields=["schedule", "scheduled_by", "scheduled_by_admin", "make_up", "schedule_checked_at"])
     if previous is not None:
         previous.delete()
     if cron:
@@ -103,7 +112,7 @@ def schedule_plan(
             name=f"plan {row.pk}", task=START_PLAN, args=f"[{row.pk}]", crontab=crontab(cron)
         )
         row.save(update_fields=["schedule"])
-    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before)
+    audit(actor, "schedule plan", f"plan {stored.pk}", cron=cron, before=before, make_up=row.make_up)
 
 
 def require_scheduler(stored: models.Plan) -> None:

@@ -14,9 +14,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
 
 from results import ingest, models, reports, runs, snapshots
 from results.agents import Contact, DiscoveredInstallation, record_contact
+from results.cron import crontab
 from results.domain import plan
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.kinds.host_factors import Change, HostFactor
@@ -46,7 +48,7 @@ from results.models.audit import Role, Scope
 from results.pruning import record_inventory
 from results.reports import Text
 from results.runs import create_run
-from results.stored_plans import save_plan
+from results.stored_plans import save_plan, schedule_plan
 from webapp import citations
 from webapp.access import new_token
 from webapp.reports.blocks import Shelf
@@ -180,6 +182,15 @@ def a_plan(**changes: Any) -> Plan:
 
 def stored_plan(user: User | None = None, **changes: Any) -> models.Plan:
     return save_plan(a_plan(**changes), kinds(), user=user, actor="tests")
+
+
+def fall_due(stored: models.Plan) -> None:
+    """A plan has a schedule for every minute, of which one time is not dealt with."""
+    stored.refresh_from_db()
+    if stored.schedule is None:
+        schedule_plan(stored, "* * * * *", "tests")
+    PeriodicTask.objects.filter(plan=stored).update(crontab=crontab("* * * * *"))
+    models.Plan.objects.filter(pk=stored.pk).update(schedule_checked_at=timezone.now() - timedelta(minutes=1))
 
 
 def run(

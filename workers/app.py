@@ -65,6 +65,7 @@ app.conf.update(
             "schedule": 30.0,
             "options": {"expires": 60.0},
         },
+        "check schedules": {"task": "workers.tasks.check_schedules", "schedule": 60.0, "options": {"expires": 60.0}},
         "prune agents": {"task": "workers.tasks.prune_all", "schedule": 60.0, "options": {"expires": 60.0}},
     },
 )

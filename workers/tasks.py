@@ -16,14 +16,13 @@ from typing import Any, TypeVar
 
 from celery.signals import worker_shutting_down
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import Error as DatabaseError
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import alerts, hostfactors, logs, models, runs, stored_plans, warehouse
+from results import alerts, hostfactors, logs, models, runs, scheduled_runs, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.models.agents import AgentState
@@ -286,32 +285,29 @@ def prune(agent_id: int) -> None:
 
 @app.task
 def start_plan(plan_id: int) -> None:
-    """Start a scheduled run of a plan; a failure is in the audit log and the worker's log."""
+    """Start the run that a plan's schedule has due now, if any. A failure is on the plan's page and in the audit log.
+
+    Beat says so at each time of the schedule, and after a pause also for times long past."""
     warehouse.retry(_start_plan, plan_id, timezone.now())
     with _skipped_while_away():
         wake_dispatcher()
 
 
-def _start_plan(plan_id: int, since: datetime) -> None:
-    """Create a run of a plan, unless an earlier try did, whose connection broke.
-
-    since: when the first try began
-    """
-    if models.Run.objects.filter(plan=plan_id, created_at__gte=since).exists():
-        return
-    stored = models.Plan.objects.select_related("scheduled_by").get(pk=plan_id)
+def _start_plan(plan_id: int, now: datetime) -> None:
     kinds = registry.kinds()
-    user: User | None = stored.created_by
-    as_admin = stored_plans.may_schedule_code(stored)
     try:
-        stored_plans.require_scheduler(stored)
-        plan = stored_plans.load_plan(stored, kinds)
-        retry_after_discovery(
-            lambda: runs.create_run(plan, kinds, stored=stored, user=user, actor="schedule", as_admin=as_admin)
-        )
+        retry_after_discovery(lambda: scheduled_runs.start_due(plan_id, kinds, now))
     except PlanError as error:
         log.error("plan %s: %s", plan_id, error)
-        runs.audit("schedule", "could not run plan", f"plan {plan_id}", error=error.as_dict())
+        scheduled_runs.note_refused(plan_id, now, error)
+
+
+@app.task
+@_skipped_while_away()
+def check_schedules() -> None:
+    """Start what the schedules have due although beat did not say so, and note what was missed."""
+    for plan_id in scheduled_runs.plans_due(timezone.now()):
+        _send(start_plan, plan_id)
 
 
 @app.task

@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Two columns with constant defaults: PostgreSQL rewrites no row, and the lock lasts a moment."""
 
     dependencies = [
-        ('results', '0027_attempts_picked_up'),
+        ('results', '0028_missed_runs'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, P
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
 from results.models.measurements import Document, Histogram, Measurement, Metric, Series
-from results.models.plans import Plan
+from results.models.plans import MissedRuns, Plan
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
 from results.models.uploads import Upload
@@ -36,6 +36,7 @@ __all__ = [
     "Measurement",
     "Member",
     "Metric",
+    "MissedRuns",
     "Noise",
     "Plan",
     "Publication",

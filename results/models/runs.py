@@ -20,6 +20,8 @@ class Run(models.Model):
     factors: [{name, levels: [label]}] in the plan's order
     seed: of the random order of the trials
     start_at: when a scheduled run may start
+    due_at: the time of its plan's schedule that it was made for; None of a run that a person started
+    makes_up_for: how many runs that its schedule missed it stands for
     cancelled_at: when it was cancelled as a whole, though trials may have been retried since
     looks: blocks that there were, each time that some were added after trials had ended
     publication: whose figures these are, where Teiten did not measure them
@@ -45,6 +47,8 @@ class Run(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     start_at = models.DateTimeField(null=True, blank=True)
+    due_at = models.DateTimeField(null=True)
+    makes_up_for = models.PositiveIntegerField(default=0, db_default=0)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)

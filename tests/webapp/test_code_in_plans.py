@@ -252,10 +252,12 @@ def scheduled(client: Client, mapping: dict[str, Any]) -> models.Plan:
 
 def test_an_administrators_schedule_runs_code_until_they_are_none(admin: Client) -> None:
     stored = scheduled(admin, MAPPINGS["a command"])
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
     models.Member.objects.update(role=Role.PUBLISHER)
-    models.Run.objects.update(created_at=timezone.now() - timedelta(days=7))
+    models.Run.objects.update(state=RunState.FINISHED)
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
     entry = models.AuditEntry.objects.get(verb="could not run plan")
@@ -265,13 +267,15 @@ def test_an_administrators_schedule_runs_code_until_they_are_none(admin: Client)
 @pytest.mark.parametrize("change", ["closed", "reader"])
 def test_a_schedule_starts_nothing_once_who_set_it_may_run_no_plans(change: str, member: Client) -> None:
     stored = scheduled(member, PLAIN)
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
-    models.Run.objects.update(created_at=timezone.now() - timedelta(days=7))
+    models.Run.objects.update(state=RunState.FINISHED)
     if change == "closed":
         User.objects.filter(username="member").update(is_active=False)
     else:
         models.Member.objects.update(role=Role.READER)
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
     entry = models.AuditEntry.objects.get(verb="could not run plan")
@@ -281,10 +285,12 @@ def test_a_schedule_starts_nothing_once_who_set_it_may_run_no_plans(change: str,
 def test_a_members_schedule_ends_with_the_agents_permission(member: Client) -> None:
     allow(True)
     stored = scheduled(member, MAPPINGS["a command"])
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
     allow(False)
-    models.Run.objects.update(created_at=timezone.now() - timedelta(days=7))
+    models.Run.objects.update(state=RunState.FINISHED)
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert models.Run.objects.count() == 1
     text = page_text(member.get(f"/plans/{stored.pk}/"))
@@ -302,6 +308,7 @@ def test_a_member_cannot_put_code_under_an_administrators_schedule(
     allow(True)
     assert visitor("run").put(f"/api/v1/plans/{stored.pk}/", code, format="json").status_code == 200
     allow(False)
+    factories.fall_due(stored)
     start_plan(stored.pk)
     assert not models.Run.objects.exists()
     assert PeriodicTask.objects.filter(name=f"plan {stored.pk}").exists()

@@ -38,6 +38,7 @@ class PlanSerializer(ValueSerializer):
     """A plan in a list.
 
     - `schedule`: minute hour day month weekday (UTC), empty when there is none
+    - `make_up`: whether one run makes up for those that the schedule missed while nothing of Teiten ran
     """
 
     value = PlanRow
@@ -45,7 +46,11 @@ class PlanSerializer(ValueSerializer):
 
 
 class PlanDetailSerializer(ValueSerializer):
-    """A plan with its TOML and its latest runs."""
+    """A plan with its TOML, its latest runs, and what its schedule missed lately.
+
+    - `missed`: times without a run: `cause` is down (nothing looked at the schedule), going (the run before had not
+      ended) or refused (the plan could not be run), `why` says it in words
+    """
 
     value = PlanDetail
     leave_out = ("row", "runs")

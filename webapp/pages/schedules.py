@@ -42,6 +42,13 @@ def save(request: HttpRequest, plan_id: int) -> HttpResponse:
     if cron:
         require_as_shown(request, stored)
         require_plan(request, stored_plans.load_plan(stored, kinds()), kinds())
-    stored_plans.schedule_plan(stored, cron, actor(request), user=person(request), as_admin=is_admin(request))
+    stored_plans.schedule_plan(
+        stored,
+        cron,
+        actor(request),
+        user=person(request),
+        as_admin=is_admin(request),
+        make_up="make_up" in request.POST,
+    )
     messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
     return redirect("plans:detail", plan_id)

@@ -12,11 +12,13 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
 from results.domain.secrets import masked_toml
+from results.models.plans import MissedCause
 from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ids import NotFound
 
 _LONGEST_NAME = 120
+_MISSED = 20  # times, or rows of them, that are shown
 COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
 
 
@@ -25,6 +27,7 @@ class PlanRow:
     """One plan.
 
     schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled.
+    make_up: whether one run makes up for those that its schedule missed while nothing of Teiten ran.
     failure: the error that kept its schedule from running it at failed_at, where no run has been made of it since."""
 
     id: int
@@ -38,19 +41,37 @@ class PlanRow:
     created_at: datetime
     changed_at: datetime
     schedule: str
+    make_up: bool
     archived: bool
     failed_at: datetime | None
     failure: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
+class Missed:
+    """Times of a schedule that passed without a run, one after the other for the same cause.
+
+    first_at, last_at, count: of the times.
+    cause: 'down', 'going' or 'refused'; why: in a sentence.
+    run_id: going: the run that had not ended; down: the one that makes up for them; None of a private one as well."""
+
+    first_at: datetime
+    last_at: datetime
+    count: int
+    cause: str
+    why: str
+    run_id: int | None
+
+
+@dataclass(frozen=True)
 class PlanDetail:
-    """A plan with its TOML and its latest runs."""
+    """A plan with its TOML, its latest runs, and what its schedule missed lately, the latest first."""
 
     row: PlanRow
     toml: str
     hash: str
     runs: tuple[RunRow, ...]
+    missed: tuple[Missed, ...]
 
 
 def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
@@ -64,7 +85,7 @@ def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int]
 
 
 def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
-    """Return one plan with its runs. Three queries. Raises NotFound."""
+    """Return one plan with its runs. Four queries. Raises NotFound."""
     plan = _plans().filter(pk=plan_id).first()
     if plan is None:
         raise NotFound(f"There is no plan {plan_id}.")
@@ -73,7 +94,30 @@ def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
         masked_toml(plan.toml),
         plan.hash,
         tuple(list_runs(plan_id=plan_id, archived=False, limit=runs)),
+        tuple(_missed(row) for row in _latest_missed(plan_id)),
     )
+
+
+def _latest_missed(plan_id: int) -> QuerySet[models.MissedRuns, Any]:
+    visible = models.Run.objects.filter(pk=OuterRef("run_id")).values("pk")[:1]
+    return models.MissedRuns.objects.filter(plan=plan_id).annotate(visible_run=Subquery(visible))[:_MISSED]
+
+
+def _missed(row: Any) -> Missed:
+    return Missed(row.first_at, row.last_at, row.count, row.cause, _why(row), row.visible_run)
+
+
+def _why(row: models.MissedRuns) -> str:
+    if row.cause == MissedCause.GOING:
+        return "The run before had not ended."
+    error = row.error or {}
+    refused = f"{error.get('what', '')} {error.get('todo', '')}".strip()
+    if row.cause == MissedCause.REFUSED:
+        return refused
+    since = f"from {row.since:%Y-%m-%d %H:%M} " if row.since else ""
+    down = f"Nothing looked at the schedule {since}to {row.noted_at:%Y-%m-%d %H:%M} UTC: "
+    down += "beat, all workers, Redis or the warehouse did not run."
+    return f"{down} No run makes up for it: {refused}" if refused else down
 
 
 def free_name(wanted: str) -> str:
@@ -117,6 +161,7 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
         created_at=plan.created_at,
         changed_at=plan.changed_at,
         schedule=_schedule(plan.schedule),
+        make_up=plan.make_up,
         archived=plan.archived,
         failed_at=failed.at if failed else None,
         failure=failed.detail.get("error") if failed else None,

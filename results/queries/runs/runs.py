@@ -27,6 +27,8 @@ class RunRow:
     agents: names.
     configurations: how many.
     trials_to_make: waiting trials (of a cancelled run: cancelled ones) that a worker has still to make.
+    due_at: the time of its plan's schedule that it was made for; None of a run that a person started.
+    makes_up_for: how many runs that its schedule missed it stands for.
     headline: name of its first metric.
     publication: slug, title, publisher, year, place, caption and program of the published table, or of the import of
         another program's results ('' of a published table), that its figures come from; None where Teiten measured.
@@ -47,6 +49,8 @@ class RunRow:
     created_by: str
     created_at: datetime
     start_at: datetime | None
+    due_at: datetime | None
+    makes_up_for: int
     started_at: datetime | None
     ended_at: datetime | None
     headline: str

@@ -3,7 +3,7 @@
 SELECT
     run.id, run.name, run.workload, run.state, run.blocks, run.seed, run.plan_id,
     coalesce(author.username, '') AS created_by,
-    run.created_at, run.start_at, run.started_at, run.ended_at, run.headline,
+    run.created_at, run.start_at, run.due_at, run.makes_up_for, run.started_at, run.ended_at, run.headline,
     matrix.configurations,
     counts.trials_total + made.missing AS trials_total,
     counts.trials_done, counts.trials_failed, counts.trials_running,

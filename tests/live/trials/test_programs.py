@@ -73,6 +73,7 @@ def test_every_way_to_a_run_looks_again(agent: models.Agent, api: Api) -> None:
         runs.create_run(plan, kinds(), actor="test", as_admin=True)
     assert api("runs/", {"toml": to_toml(plan)})[0] == 201
     forget(agent, "pgpool")
+    factories.fall_due(stored)
     tasks.start_plan(stored.pk)
     assert models.Run.objects.count() == 2
 

@@ -23,7 +23,7 @@ from results.domain import plan as plans
 from results.domain.errors import HostKeyError
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.agents import AgentState
-from tests import histories, restarting
+from tests import factories, histories, restarting
 from tests.live.trials.conftest import PLAN, run_next, start, wait_for
 from tests.live.trials.killing import beside
 from tests.restarting import Warehouse
@@ -220,6 +220,7 @@ def test_a_scheduled_run_is_made_once(agent: models.Agent, server: Warehouse, mo
     kinds = registry.kinds()
     plan = stored_plans.save_plan(plans.from_mapping(PLAN, kinds), kinds, user=None, actor="test")
     unanswered(monkeypatch, runs, "create_run", server)
+    factories.fall_due(plan)
     tasks.start_plan(plan.pk)
     assert models.Run.objects.filter(plan=plan).count() == 1
 

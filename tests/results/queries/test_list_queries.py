@@ -95,7 +95,7 @@ def test_an_archived_plan_is_listed_only_on_request() -> None:
 def test_a_plan_shows_its_text_and_runs(django_assert_num_queries: Any) -> None:
     stored = factories.stored_plan()
     made = factories.run(stored=stored)
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         detail = plan_detail(stored.pk)
     assert 'name = "16 against 18"' in detail.toml
     assert [run.id for run in detail.runs] == [made.pk]

@@ -37,7 +37,7 @@ def getvalue(answer: Any) -> bytes:
         ("agents/db1/host-factors/cpu_governor/", 1),
         ("installations/", 2),
         ("plans/", 3),
-        ("plans/{plan}/", 3),
+        ("plans/{plan}/", 4),
         ("plans/{plan}.toml", 1),
         ("plans/{plan}/schedule/?line=0+2+*+*+6", 10),
         ("runs/", 2),

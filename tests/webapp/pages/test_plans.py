@@ -54,7 +54,7 @@ def test_without_plans_it_says_what_to_do(db: None, stranger: Client, member: Cl
 def test_a_plan_shows_its_runs_and_its_toml(db: None, stranger: Client, django_assert_max_num_queries: Any) -> None:
     plan = factories.stored_plan()
     run = factories.run(stored=plan)
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         text = page_text(stranger.get(f"/plans/{plan.pk}/"))
     assert f"/runs/{run.pk}/" in text
     assert "[factors]" in text
@@ -250,6 +250,7 @@ def test_names_with_quotes_and_dollars_are_refused_and_shown_as_text(member: Cli
 
 def test_a_schedule_that_could_not_run_says_why_until_the_plan_has_run(member: Client) -> None:
     plan = factories.stored_plan()
+    factories.fall_due(plan)
     start_plan(plan.pk)
     for path in (f"/plans/{plan.pk}/", "/plans/"):
         text = page_text(member.get(path))
