@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, pairwise
 
 from celery.schedules import ParseException
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
@@ -105,4 +106,11 @@ def _schedule(cron: str) -> CrontabSchedule:
         schedule.schedule.is_due(timezone.now())
     except (ValueError, KeyError, ParseException) as error:
         raise PlanError([Problem("schedule", f"{cron!r}: {error}.", "As '0 2 * * 6'.")]) from error
+    try:
+        schedule.clean_fields()
+    except ValidationError as error:
+        too_long = " ".join(error.messages)
+        raise PlanError(
+            [Problem("schedule", f"A part of the line is too long: {too_long}", "Use */ and -.")]
+        ) from error
     return schedule

@@ -13,9 +13,11 @@ from results.cron import cron_line, crontab
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.plan import Kinds, Plan
+from results.domain.secrets import masked_toml
 from results.models.audit import Role
 from results.plan_check import require_storable
 from results.plan_code import require_code_allowed
+from results.queries.runs.plan_loss import plan_loss
 from results.runs import audit
 
 START_PLAN = "workers.tasks.start_plan"
@@ -77,9 +79,30 @@ def load_plan(stored: models.Plan, kinds: Kinds) -> Plan:
 @transaction.atomic
 def archive_plan(stored: models.Plan, actor: str) -> None:
     """Take the plan off the list and end its schedule; its runs stay."""
+    before = cron_line(_locked(stored).schedule)
     schedule_plan(stored, "", actor)
     models.Plan.objects.filter(pk=stored.pk).update(archived=True)
-    audit(actor, "archive plan", f"plan {stored.pk}")
+    audit(actor, "archive plan", f"plan {stored.pk}", cron=before)
+
+
+@transaction.atomic
+def restore_plan(stored: models.Plan, actor: str) -> None:
+    """Put an archived plan back on the list, without a schedule."""
+    if models.Plan.objects.filter(pk=stored.pk, archived=True).update(archived=False):
+        audit(actor, "restore plan", f"plan {stored.pk}")
+
+
+@transaction.atomic
+def delete_plan(stored: models.Plan, actor: str) -> None:
+    """Delete a plan of which no run was made. Raises StateError."""
+    row, loss = _locked(stored), plan_loss(stored.pk)
+    if loss.keeps_it:
+        raise StateError(f"The plan {row.name!r} cannot be deleted.", where="plan", why=loss.keeps_it)
+    lost = {"name": row.name, "cron": loss.schedule, "watches": loss.watches, "toml": masked_toml(row.toml)}
+    audit(actor, "delete plan", f"plan {row.pk}", **lost)
+    if row.schedule is not None:
+        row.schedule.delete()
+    row.delete()
 
 
 @transaction.atomic

@@ -4,13 +4,14 @@ more than its owner's role. Each may what those before may.
     role           scope    may
     reader         read     GET everything (also anonymous visitors where TEITEN_OPEN_READING is on)
     operator       run      store, run, schedule and watch plans; cancel, repeat and extend runs, retry trials; tag,
-                            archive and delete own runs; import results of other programs; own drafts of reports
+                            archive and delete own runs; archive plans, delete own ones; import results of other
+                            programs; own drafts of reports
     publisher      publish  what runs count for; tags and archiving of all runs; annotations, citations, references;
                             all drafts of reports; publishing and withdrawing reports
-    administrator  admin    agents, host keys, host factors, tokens of others, webhooks; deleting the runs of others;
-                            importing runs that another Teiten measured; the audit log; bringing code to an agent that
-                            takes none from others (`results.plan_code`): to run, repeat, extend, retry or schedule a
-                            plan with code of its own
+    administrator  admin    agents, host keys, host factors, tokens of others, webhooks; deleting runs and plans of
+                            others; importing runs that another Teiten measured; the audit log; bringing code to an
+                            agent that takes none from others (`results.plan_code`): to run, repeat, extend, retry or
+                            schedule a plan with code of its own
 
 An account without a role is a reader; a closed one may nothing. Private runs are there for their authors, who may make
 them public, and for administrators (`results.viewer`).
@@ -60,6 +61,7 @@ ORDER = list(ROLES)
 # What is published is public; /metrics asks for a token itself, as the API does.
 OPEN_PATHS = ("/account/", "/static/", "/reports/", "/metrics")
 NO_DELETION = "A run is deleted by its author, or by an administrator."
+NO_PLAN_DELETION = "A plan is deleted by its author, or by an administrator."
 View = Callable[..., HttpResponseBase]
 
 
@@ -298,6 +300,12 @@ def require_deletion(request: HttpRequest | Request, authors: Iterable[int | Non
     """Raise PermissionDenied for a visitor who may not delete runs of these users."""
     if not may_delete(request, authors):
         raise PermissionDenied(NO_DELETION)
+
+
+def require_plan_deletion(request: HttpRequest | Request, authors: Iterable[int | None]) -> None:
+    """Raise PermissionDenied for a visitor who may not delete plans of these users."""
+    if not may_delete(request, authors):
+        raise PermissionDenied(NO_PLAN_DELETION)
 
 
 def is_admin(request: HttpRequest | Request) -> bool:

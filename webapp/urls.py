@@ -21,6 +21,7 @@ from webapp.pages import (
     imports,
     manual,
     overview,
+    plan_removal,
     plans,
     published,
     recipes,
@@ -65,7 +66,7 @@ plan_pages = [
     path("<int:plan_id>/run/", plans.run, name="run"),
     path("<int:plan_id>/schedule/", schedules.save, name="schedule"),
     path("<int:plan_id>/schedule/preview/", schedules.preview, name="schedule-preview"),
-    path("<int:plan_id>/archive/", plans.archive, name="archive"),
+    path("<int:plan_id>/remove/", plan_removal.remove, name="remove"),
     path("<int:plan_id>/watches/", plans.watch, name="watch"),
     path("<int:plan_id>/watches/<int:watch_id>/remove/", plans.unwatch, name="unwatch"),
 ]

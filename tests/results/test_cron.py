@@ -69,7 +69,7 @@ def test_times_are_counted_after_the_first_moment_and_up_to_the_second() -> None
     assert list(times.times(hour, hour)) == []
 
 
-@pytest.mark.parametrize("line", ["", "0 2 *", "0 0 31 4 *", "0 0 * * 7", "*/0 * * * *"])
+@pytest.mark.parametrize("line", ["", "0 2 *", "0 0 31 4 *", "0 0 * * 7", "*/0 * * * *", f"0{',0' * 200} * * * *"])
 def test_what_is_no_line_or_names_no_time_is_a_problem(line: str) -> None:
     with pytest.raises(PlanError):
         read_cron(line)

@@ -22,9 +22,10 @@ from results.domain.plan import Plan, PlanDraft
 from results.domain.secrets import masked_toml
 from results.plan_check import complete_plan
 from results.preview import Preview, preview
+from results.queries.runs.plan_loss import PlanLoss, plan_loss
 from results.queries.runs.plans import PlanDetail, PlanRow, list_plans, plan_detail
 from results.schedules import Schedule, plan_schedule
-from webapp.access import actor, is_admin, person, refused_code, require_standing
+from webapp.access import actor, is_admin, person, refused_code, require_plan_deletion, require_standing
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_of, pages_by
 from webapp.api.flags import FlagFilter
 from webapp.api.schema import refuses
@@ -59,6 +60,22 @@ class PlanDetailSerializer(ValueSerializer):
 
     def get_run_ids(self, detail: PlanDetail) -> list[int]:
         return [run.id for run in detail.runs]
+
+
+class PlanLossSerializer(ValueSerializer):
+    """What goes with a plan when it is deleted.
+
+    - `has_runs`: whether runs were made of it; then it cannot be deleted, only archived
+    - `keeps_it`: why it cannot be deleted; "" where it can
+    """
+
+    value = PlanLoss
+    leave_out = ("created_by_id",)
+    keeps_it = serializers.CharField(read_only=True)
+
+
+class PlanChangeSerializer(serializers.Serializer[Any]):
+    archived = serializers.BooleanField(help_text="Off the list, which ends its schedule, or on it.")
 
 
 class PreviewSerializer(ValueSerializer):
@@ -173,6 +190,31 @@ class Plans(Endpoint):
             plan, kinds(), user=person(request), actor=actor(request), stored=stored, as_admin=is_admin(request)
         )
         return self._respond_with(pk)
+
+    @refuses(409)
+    @extend_schema(
+        summary="Archive a plan, or put it back", request=PlanChangeSerializer, responses=PlanDetailSerializer
+    )
+    def partial_update(self, request: Request, pk: int) -> Response:
+        stored, body = stored_plan(pk), PlanChangeSerializer(data=fields_of(request))
+        body.is_valid(raise_exception=True)
+        change = stored_plans.archive_plan if body.validated_data["archived"] else stored_plans.restore_plan
+        change(stored, actor(request))
+        return self._respond_with(pk)
+
+    @refuses(409)
+    @extend_schema(summary="Delete a plan for good", responses={200: PlanLossSerializer})
+    def destroy(self, request: Request, pk: int) -> Response:
+        stored = stored_plan(pk)
+        require_plan_deletion(request, [stored.created_by_id])
+        loss = plan_loss(pk)
+        stored_plans.delete_plan(stored, actor(request))
+        return Response(PlanLossSerializer(loss).data)
+
+    @extend_schema(summary="What goes when a plan is deleted", responses=PlanLossSerializer)
+    def loss(self, request: Request, pk: int) -> Response:
+        with missing_is_404():
+            return Response(PlanLossSerializer(plan_loss(pk)).data)
 
     @refuses(422)
     @extend_schema(summary="What a plan would do", request=PlanFieldsSerializer, responses=PreviewSerializer)

@@ -193,15 +193,6 @@ def require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
 @require_POST
 @needs(Scope.RUN)
 @missing_is_404()
-def archive(request: HttpRequest, plan_id: int) -> HttpResponse:
-    stored_plans.archive_plan(models.Plan.objects.get(pk=plan_id), actor(request))
-    messages.success(request, "Archived: the plan is off the list, its runs stay.")
-    return redirect("plans:list")
-
-
-@require_POST
-@needs(Scope.RUN)
-@missing_is_404()
 def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Have an address notified of runs that are worse. A webhook takes an administrator: the worker calls it from
     inside."""

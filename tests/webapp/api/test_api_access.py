@@ -33,6 +33,7 @@ READING = (
     "plans/{plan}/",
     "plans/{plan}.toml",
     "plans/{plan}/schedule/",
+    "plans/{plan}/loss/",
     "ready-plans/",
     "ready-plans/own-queries/",
     "runs/",
@@ -81,6 +82,8 @@ NEW_AGENT = {"name": "db9", "host": "db9.example", "data_dir": "/srv/data", "wor
 WRITING: tuple[tuple[str, str, str, dict[str, Any], int], ...] = (
     ("post", "plans/", "run", factories.mapping(name="another"), 201),
     ("put", "plans/{plan}/", "run", factories.mapping(name="renamed"), 200),
+    ("patch", "plans/{plan}/", "run", {"archived": True}, 200),
+    ("delete", "plans/{plan}/", "admin", {}, 409),
     ("post", "plans/preview/", "run", factories.mapping(), 200),
     ("post", "ready-plans/own-queries/plan/", "run", {"agents": {"primary": "db1"}}, 200),
     ("post", "runs/", "run", factories.mapping(), 201),
@@ -116,7 +119,12 @@ SCOPES = ("anonymous", "revoked", "read", "run", "publish", "admin")
 ROLES = {scope.value: role for scope, role in access.ROLES.items()}
 
 
-OF_AUTHORS = ("annotations/{annotation}/", "runs/{run}/", "runs/{compared}/")  # authors may more, as sentences say
+OF_AUTHORS = (  # authors may more, as sentences say
+    "annotations/{annotation}/",
+    "runs/{run}/",
+    "runs/{compared}/",
+    "plans/{plan}/",
+)
 
 
 def signed_in(role: Role) -> APIClient:

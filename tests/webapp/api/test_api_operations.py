@@ -74,6 +74,7 @@ EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
     ("put", "agents/{name}/host-factors/{factor}/"): factories.host_factor().to_mapping(),
     ("post", "plans/"): factories.mapping(name="another"),
     ("put", "plans/{id}/"): factories.mapping(name="renamed"),
+    ("patch", "plans/{id}/"): {"archived": True},
     ("post", "plans/preview/"): factories.mapping(),
     ("post", "ready-plans/{slug}/plan/"): {"agents": {"primary": "db1"}},
     ("post", "runs/"): factories.mapping(),

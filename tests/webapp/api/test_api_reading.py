@@ -39,6 +39,7 @@ def getvalue(answer: Any) -> bytes:
         ("plans/", 3),
         ("plans/{plan}/", 4),
         ("plans/{plan}.toml", 1),
+        ("plans/{plan}/loss/", 5),
         ("plans/{plan}/schedule/?line=0+2+*+*+6", 10),
         ("runs/", 2),
         ("runs/{run}/", 6),

@@ -234,8 +234,8 @@ def test_a_plan_for_an_agent_that_is_gone_does_not_run_and_says_why(member: Clie
 
 def test_an_archived_plan_leaves_the_list(member: Client) -> None:
     plan = factories.stored_plan()
-    member.post(f"/plans/{plan.pk}/archive/")
-    assert "16 against 18" not in page_text(member.get("/plans/"))
+    member.post(f"/plans/{plan.pk}/remove/", {"do": "archive"})
+    assert f"/plans/{plan.pk}/" not in page_text(member.get("/plans/"))
     assert "archived" in page_text(member.get(f"/plans/{plan.pk}/"))
 
 
@@ -264,7 +264,7 @@ def test_a_schedule_that_could_not_run_says_why_until_the_plan_has_run(member: C
 def test_an_archived_plan_offers_no_run_and_no_schedule(member: Client) -> None:
     plan = factories.stored_plan()
     assert "Run now" in page_text(member.get(f"/plans/{plan.pk}/"))
-    member.post(f"/plans/{plan.pk}/archive/")
+    member.post(f"/plans/{plan.pk}/remove/", {"do": "archive"})
     text = page_text(member.get(f"/plans/{plan.pk}/"))
     for button in ("Run now", "Run at that time", "Schedule"):
         assert button not in text

@@ -75,6 +75,7 @@ OPERATORS = [
     "plans:edit",
     "plans:import",
     "plans:schedule-preview",
+    "plans:remove",
     "plans:ready-form",
     "imports:add",
     "runs:blocks",
@@ -103,7 +104,6 @@ VERBS = [
     "imports:preview",
     "plans:run",
     "plans:schedule",
-    "plans:archive",
     "plans:watch",
     "plans:unwatch",
 ]
