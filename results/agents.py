@@ -86,6 +86,7 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
 
     Raises ValidationError, by field; StateError where a changed host factor could not be reverted any more.
     """
+    require_in_use(agent)
     before = {name: getattr(agent, name) for name in fields}
     different = {name for name, old in before.items() if old != fields[name]}
     address_changed = bool(different & set(_KEY_FIELDS))
@@ -97,7 +98,7 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
             todo="Contact the agent, which sets it back; then change its address, account or work directory.",
         )
     if "name" in different:
-        _require_nothing_made()
+        require_nothing_made()
     for name, value in fields.items():
         setattr(agent, name, value)
     if address_changed:
@@ -110,6 +111,13 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
     return agent
 
 
+def require_in_use(agent: models.Agent) -> None:
+    """Raise StateError for an archived agent."""
+    if agent.archived:
+        what = f"Agent {agent.name} is archived: it is neither contacted nor changed."
+        raise StateError(what, where=f"agent {agent.name}", todo="Put it back on the lists, on its page.")
+
+
 def keep_agent_names() -> None:
     """Have no agent renamed until the end of the transaction, which makes a run: trials find their agents by name."""
     _lock_agent_names(shared=True)
@@ -120,7 +128,7 @@ def _lock_agent_names(*, shared: bool) -> None:
         cursor.execute(f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}(hashtext('names of agents'))")
 
 
-def _require_nothing_made() -> None:
+def require_nothing_made() -> None:
     """Raise StateError while trials are made, which know their agents by name. Waits for runs that are being created,
     and keeps new ones waiting."""
     _lock_agent_names(shared=False)
@@ -141,6 +149,7 @@ def accept_host_key(agent: models.Agent, fingerprint: str, actor: str) -> None:
 
     The key itself is stored at the next contact, which must offer this fingerprint.
     """
+    require_in_use(agent)
     if not fingerprint or fingerprint != agent.offered_fingerprint:
         raise StateError(
             "This is not the fingerprint that the agent offers now.",

@@ -20,9 +20,9 @@ _DECIDE_NODES = ("workload", "topology", "topology_parameters", "parameters", "d
 
 def present_installations() -> dict[str, list[InstallationRef]]:
     """Return agent name → the installations that are present on it."""
-    names = models.Agent.objects.values_list("name", flat=True)
+    names = models.Agent.objects.filter(archived=False).values_list("name", flat=True)
     installations: dict[str, list[InstallationRef]] = {name: [] for name in names}
-    for row in models.Installation.objects.filter(present=True).select_related("agent"):
+    for row in models.Installation.objects.filter(present=True, agent__archived=False).select_related("agent"):
         ref = InstallationRef(row.name, row.bin_dir, row.client_bin, row.version, row.version_num)
         installations[row.agent.name].append(ref)
     return installations
@@ -80,7 +80,18 @@ def _resolved(
             specs += resolve(plan, [configuration], installations, kinds)
         except PlanError as error:
             problems += error.problems
-    return specs, problems
+    return specs, [*_naming_archived(plan, problems)] if problems else problems
+
+
+def _naming_archived(plan: Plan, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Say of agents that are archived that they are, and not that they are not there."""
+    archived = set(models.Agent.objects.filter(archived=True).values_list("name", flat=True))
+    for problem in problems:
+        agent = plan.agents.get(problem.field.removeprefix("agents."), "")
+        if problem.field.startswith("agents.") and agent in archived:
+            yield Problem(problem.field, f"Agent {agent!r} is archived.", "Name another, or put it back on its page.")
+        else:
+            yield problem
 
 
 def _lacks(plan: Plan, specs: Sequence[TrialSpec], kinds: Kinds, *, complete: bool) -> Iterator[Problem]:

@@ -208,6 +208,7 @@ def add_blocks(run_id: int, blocks: int, actor: str, at_once: int = AT_ONCE) -> 
     require_count(blocks)
     run = lock(run_id)
     require_extendable(run)
+    _require_agents(run_id)
     require_room(run.configurations.count(), run.blocks, blocks)
     _reopen(run_id, actor)
     run.refresh_from_db()
@@ -288,6 +289,7 @@ def retry_trial(trial_id: int, actor: str) -> None:
     run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     require_own(run)
     _require_made(run)
+    _require_agents(run.pk)
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
         raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
@@ -311,6 +313,7 @@ def _retry_all(run_id: int, state: TrialState, actor: str) -> int:
     run = lock(run_id)
     require_own(run)
     _require_made(run)
+    _require_agents(run_id)
     count = _requeue(models.Trial.objects.filter(run_id=run_id, state=state))
     if count:
         _reopen(run_id, actor)
@@ -323,6 +326,15 @@ def _require_made(run: models.Run) -> None:
     if it went on now."""
     if run.making and run.state == RunState.CANCELLED:
         raise StateError(f"Trials of run {run.pk} are still being made.", todo="Try again in a minute.")
+
+
+def _require_agents(run_id: int) -> None:
+    """Raise StateError where an agent of the run is archived: its trials would wait for ever."""
+    keep_agent_names()
+    for agent in models.Agent.objects.filter(archived=True):
+        if models.Trial.objects.filter(run_id=run_id, agents__contains=[agent.pk]).exists():
+            what = f"Agent {agent.name} of run {run_id} is archived."
+            raise StateError(what, where=f"agent {agent.name}", todo="Put it back on the lists, on its page.")
 
 
 def _requeue(trials: Any) -> int:

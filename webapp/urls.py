@@ -8,6 +8,7 @@ from webapp.api.operation import Operation
 from webapp.pages import (
     access_methods,
     account,
+    agent_removal,
     agents,
     audit,
     capabilities,
@@ -47,6 +48,7 @@ agent_pages = [
     path("<str:name>/contact/", agents.contact, name="contact"),
     path("<str:name>/clusters/", clusters.remove, name="clusters"),
     path("<str:name>/host-factors.toml", host.export, name="host-toml"),
+    path("<str:name>/remove/", agent_removal.remove, name="remove"),
     path("<str:name>/host/add/", host.edit, name="host-add"),
     path("<str:name>/host/import/", host.import_toml, name="host-import"),
     path("<str:name>/host/<str:factor>/edit/", host.edit, name="host-edit"),

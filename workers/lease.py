@@ -20,9 +20,10 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from results import sql, warehouse
+from results.agents import require_in_use
 from results.domain.errors import StateError
 from results.domain.states import AttemptState, TrialState
-from results.models import Attempt, Lease, Trial
+from results.models import Agent, Attempt, Lease, Trial
 
 log = logging.getLogger(__name__)
 TTL_S = float(settings.TEITEN_LEASE_S)
@@ -89,11 +90,12 @@ def contact_lease(
     """Lease an agent without an attempt, as for a contact; at most TTL_S longer than this process lives.
 
     Gives a function that returns whether the lease is lost, or may be: without a heartbeat for TTL_S. Raises StateError
-    when the agent is in use.
+    when the agent is in use, and for an archived one.
 
     patience_s: seconds to wait for an agent in use
     purpose: what the agent is leased for, for the error message
     """
+    require_in_use(Agent.objects.get(pk=agent_id))
     deadline = now() + timedelta(seconds=patience_s)
     while (lease := _acquire_for_contact(agent_id, now())) is None:
         if now() >= deadline:

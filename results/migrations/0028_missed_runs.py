@@ -12,6 +12,11 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
+            model_name='agent',
+            name='archived',
+            field=models.BooleanField(db_default=False, default=False),
+        ),
+        migrations.AddField(
             model_name='plan',
             name='make_up',
             field=models.BooleanField(db_default=False, default=False),

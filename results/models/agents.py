@@ -37,6 +37,7 @@ class Agent(models.Model):
     """A machine that Teiten reaches over SSH. The private key itself is never stored.
 
     key_path: path of the private key on the worker; '' for the worker's ssh-agent
+    archived: off the lists, not enabled and not contacted; what was measured there stays
     search: directories in which PostgreSQL is looked for, besides the usual ones
     places: storage place → directory
     host_key: accepted public key; '' until a contact has offered the accepted fingerprint
@@ -92,6 +93,7 @@ class Agent(models.Model):
         help_text="Storage places, name → folder: where plans may have data, WAL and tablespaces put.",
     )
     enabled = models.BooleanField(default=True, help_text="Give it trials.")
+    archived = models.BooleanField(default=False, db_default=False)
     allows_code = models.BooleanField(
         default=False,
         db_default=False,
@@ -154,6 +156,8 @@ class Agent(models.Model):
                 raise ValidationError({"jump": "The way to this agent leads in a circle."})
             passed_agents.add(jump.pk)
             jump = jump.jump
+        if self.jump is not None and self.jump.archived:
+            raise ValidationError({"jump": f"Agent {self.jump.name} is archived, and not contacted."})
 
     def _check_places(self) -> None:
         if not isinstance(self.places, dict):

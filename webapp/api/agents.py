@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
@@ -11,10 +12,13 @@ from rest_framework.response import Response
 
 from results import agents as operations
 from results import models
+from results.agent_removal import archive_agent, delete_agent, restore_agent
 from results.models.audit import Scope
 from results.queries.agents.agents import AgentDetail, AgentRow, agent_detail, agent_row, list_agents
+from results.queries.agents.loss import AgentLoss, agent_loss
 from webapp.access import actor
 from webapp.api.common import Endpoint, Links, fields_of, pages_by
+from webapp.api.flags import FlagFilter
 from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.problems import missing_is_404
@@ -26,6 +30,7 @@ class AgentSerializer(ValueSerializer):
 
     - `key_path`: path of the private key on the worker; the key itself is nowhere here
     - `allows_code`: whether operators may bring code: scripts, queries, commands, settings that name a program
+    - `archived`: off the lists, not enabled and not contacted
     - `busy`: the trial that holds the agent's lease
     - `host_factors`: what plans may change on the machine
     - `not_back`: what is changed now and not reverted yet
@@ -57,7 +62,37 @@ class AgentFieldsSerializer(serializers.ModelSerializer[models.Agent]):
 
     class Meta:
         model = models.Agent
-        fields = operations.FIELDS
+        fields: tuple[str, ...] = operations.FIELDS
+
+
+class AgentChangeSerializer(AgentFieldsSerializer):
+    """What can be changed of an agent; `archived` alone, without other fields."""
+
+    archived = serializers.BooleanField(required=False, help_text="Off the lists and not contacted, or on them.")
+
+    class Meta(AgentFieldsSerializer.Meta):
+        fields = (*operations.FIELDS, "archived")
+
+
+class AgentLossSerializer(ValueSerializer):
+    """What hangs on an agent that is to be archived or deleted.
+
+    - `folders`: on the machine, in which things stay
+    - `behind`: agents that are reached through it
+    - `keeps_on_lists`, `keeps_it`: why it cannot be archived, or deleted; "" where it can
+    """
+
+    value = AgentLoss
+    keeps_on_lists = serializers.CharField(read_only=True)
+    keeps_it = serializers.CharField(read_only=True)
+
+
+class AgentFilter(filters.FilterSet):
+    archived = FlagFilter(label="Agents that are archived; without it, those that are not.")
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        chosen = super().filter_queryset(queryset)
+        return chosen.filter(archived=False) if self.form.cleaned_data["archived"] is None else chosen
 
 
 class FingerprintSerializer(serializers.Serializer[Any]):
@@ -72,6 +107,8 @@ class Agents(Endpoint):
     serializer_class = AgentSerializer
     pagination_class = pages_by("name")
     lookup_field = "name"
+    filter_backends = (filters.DjangoFilterBackend,)
+    filterset_class = AgentFilter
 
     @extend_schema(summary="All agents with what each is busy with")
     def list(self, request: Request) -> Response:
@@ -89,11 +126,26 @@ class Agents(Endpoint):
         return self.respond(agent_row(agent.name), 201)
 
     @refuses(409)
-    @extend_schema(summary="Change an agent", request=AgentFieldsSerializer)
+    @extend_schema(summary="Change an agent, archive it, or put it back", request=AgentChangeSerializer)
     def partial_update(self, request: Request, name: str) -> Response:
         agent = _agent(name)
+        if "archived" in fields_of(request):
+            change = archive_agent if _archived(request, agent) else restore_agent
+            change(name, actor(request))
+            return self.respond(agent_row(name))
         operations.update_agent(agent, _validated_fields(request, agent), actor(request))
         return self.respond(agent_row(agent.name))
+
+    @refuses(409)
+    @extend_schema(summary="Delete an agent for good", responses={200: AgentLossSerializer})
+    def destroy(self, request: Request, name: str) -> Response:
+        with missing_is_404():
+            return Response(AgentLossSerializer(delete_agent(name, actor(request))).data)
+
+    @extend_schema(summary="What hangs on an agent", responses=AgentLossSerializer)
+    def loss(self, request: Request, name: str) -> Response:
+        with missing_is_404():
+            return Response(AgentLossSerializer(agent_loss(name)).data)
 
     @refuses(409)
     @extend_schema(summary="Accept the host key offered", request=FingerprintSerializer)
@@ -114,6 +166,15 @@ class Agents(Endpoint):
 def _agent(name: str) -> models.Agent:
     with missing_is_404():
         return models.Agent.objects.get(name=name)
+
+
+def _archived(request: Request, agent: models.Agent) -> bool:
+    fields = fields_of(request)
+    if set(fields) != {"archived"}:
+        raise exceptions.ValidationError({"archived": "Send no other field beside it."})
+    body = AgentChangeSerializer(agent, data=fields, partial=True)
+    body.is_valid(raise_exception=True)
+    return bool(body.validated_data["archived"])
 
 
 def _validated_fields(request: Request, agent: models.Agent | None = None) -> dict[str, Any]:

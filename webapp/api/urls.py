@@ -52,7 +52,12 @@ docs = csp_update({"script-src": [UNSAFE_INLINE]})(
 urlpatterns = [
     path("", Root.as_view({"get": "retrieve"}), name="root"),
     path("agents/", Agents.as_view({"get": "list", "post": "create"}), name="agents"),
-    path("agents/<str:name>/", Agents.as_view({"get": "retrieve", "patch": "partial_update"}), name="agent"),
+    path(
+        "agents/<str:name>/",
+        Agents.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="agent",
+    ),
+    path("agents/<str:name>/loss/", Agents.as_view({"get": "loss"}), name="agent-loss"),
     path(
         "agents/<str:name>/accept-host-key/",
         Agents.as_view({"post": "accept_host_key"}),

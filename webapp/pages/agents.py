@@ -16,7 +16,7 @@ from results.domain.matrix.program_needs import programs_of_kinds
 from results.models import Agent
 from results.models.agents import AgentState
 from results.models.audit import Scope
-from results.queries.agents.agents import agent_detail, list_agents
+from results.queries.agents.agents import agent_detail, archived_agents, list_agents
 from results.queries.agents.clusters import agent_clusters
 from results.queries.agents.noise import agent_noise
 from webapp.access import actor, allows, needs, scope_of
@@ -30,7 +30,12 @@ KEY_STATES = (AgentState.UNKNOWN_KEY, AgentState.CHANGED_KEY)
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    context = {"agents": list_agents(), "tools": programs_of_kinds(kinds()), "may_admin": _may_admin(request)}
+    context = {
+        "agents": list_agents(),
+        "archived": archived_agents(),
+        "tools": programs_of_kinds(kinds()),
+        "may_admin": _may_admin(request),
+    }
     return render(request, "agents/list.html", context)
 
 

@@ -75,6 +75,7 @@ class AgentRow:
     places: storage places, name → folder.
     host_factors: what its operator lets plans change there besides.
     allows_code: whether operators may bring code there.
+    archived: off the lists, not enabled and not contacted.
     keep_days, disk_budget_gb: how long unused clusters stay, and how much all may take.
     clusters_at: when that was last looked at, clusters_error: why it could not be since."""
 
@@ -89,6 +90,7 @@ class AgentRow:
     data_dir: str
     work_dir: str
     enabled: bool
+    archived: bool
     allows_code: bool
     host_key_fingerprint: str
     offered_fingerprint: str
@@ -165,11 +167,16 @@ class AgentDetail:
 
 
 def list_agents(ids: Sequence[int] | None = None) -> list[AgentRow]:
-    """By name. Four queries.
+    """By name, without those that are archived. Four queries.
 
-    ids: only these."""
-    agents = _agents() if ids is None else _agents().filter(pk__in=ids)
+    ids: only these, archived or not."""
+    agents = _agents().filter(archived=False) if ids is None else _agents().filter(pk__in=ids)
     return [_agent(agent) for agent in agents]
+
+
+def archived_agents() -> list[str]:
+    """Return the names of those that are off the lists. One query."""
+    return list(models.Agent.objects.filter(archived=True).values_list("name", flat=True))
 
 
 def agent_row(name: str) -> AgentRow:
@@ -226,6 +233,7 @@ _PLAIN = (
     "data_dir",
     "work_dir",
     "enabled",
+    "archived",
     "allows_code",
     "host_key_fingerprint",
     "offered_fingerprint",

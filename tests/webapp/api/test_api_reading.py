@@ -33,6 +33,7 @@ def getvalue(answer: Any) -> bytes:
         ("agents/", 5),
         ("agents/db1/", 7),
         ("agents/db1/clusters/", 4),
+        ("agents/db1/loss/", 9),
         ("agents/db1/host-factors/", 2),
         ("agents/db1/host-factors/cpu_governor/", 1),
         ("installations/", 2),

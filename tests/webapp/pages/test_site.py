@@ -88,6 +88,7 @@ ADMINS = [
     "agents:edit",
     "agents:accept",
     "agents:clusters",
+    "agents:remove",
     "agents:host-add",
     "agents:host-edit",
 ]
