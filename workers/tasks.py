@@ -9,12 +9,14 @@ import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from celery.signals import worker_shutting_down
+from celery.worker.control import inspect_command
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import transaction
@@ -32,7 +34,7 @@ from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
 from workers import lease as leasing
-from workers.app import TRIALS, app
+from workers.app import AGENTS, CONTROL, TRIALS, app
 from workers.bundle.writer import discard_unfinished
 from workers.importing import import_run, import_upload
 from workers.offline import orders_of_run, run_orders
@@ -46,6 +48,7 @@ __all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "orders_of_run", 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0
+QUEUES = (CONTROL, AGENTS, TRIALS)
 _ending = threading.Event()  # this worker was asked to end
 
 
@@ -130,10 +133,38 @@ def answering_workers(timeout_s: float = 2.0) -> list[str]:
         return sorted(name for answer in app.control.ping(timeout=timeout_s) or () for name in answer)
 
 
+def served_queues(timeout_s: float = 2.0) -> dict[str, list[str]]:
+    """Return the queues of each worker that answers now. Raises TeitenError when Redis cannot be reached."""
+    with _redis_errors():
+        answers = app.control.inspect(timeout=timeout_s).active_queues() or {}
+    return {worker: [queue["name"] for queue in queues] for worker, queues in answers.items()}
+
+
+def worker_clocks(count: int, timeout_s: float = 2.0) -> dict[str, float | None]:
+    """Return the time of each worker, in seconds since 1970; None of one of another version, which does not tell it.
+
+    Raises TeitenError when Redis cannot be reached.
+
+    count: of workers that answer, so that none is waited for in vain"""
+    with _redis_errors():
+        answers = app.control.broadcast("wall_clock", reply=True, timeout=timeout_s, limit=count) or ()
+    return {name: _seconds(told) for answer in answers for name, told in answer.items()}
+
+
+def _seconds(told: Any) -> float | None:
+    return told if isinstance(told, float) else None
+
+
+@inspect_command()
+def wall_clock(_: Any) -> float:
+    """The worker's answer to `worker_clocks`."""
+    return time.time()
+
+
 def messages_waiting() -> dict[str, int]:
     """Return how many messages wait in each queue. Raises TeitenError when Redis cannot be reached."""
     with _redis_errors():
-        return {queue.name: _messages_in(queue.name) for queue in app.conf.task_queues}
+        return {name: _messages_in(name) for name in QUEUES}
 
 
 @contextmanager

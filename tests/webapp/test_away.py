@@ -119,9 +119,16 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
     assert [line.partition(":")[0] for line in lines] == [
         "mend  warehouse",
         "ok    Redis",
+        "ok    Redis",
         "mend  workers",
         "mend  beat",
+        "mend  clocks",
         "ok    bundle folder",
+        "ok    static files",
+        "ok    programs",
+        "ok    programs",
+        "ok    proxies",
+        "ok    mail",
         "mend  agents",
     ]
     assert lines[-1] == "mend  agents: not known while the warehouse cannot be reached"

@@ -59,7 +59,7 @@ def _as_html(document: Document, _name: str) -> bytes:
 
 def _as_pdf(document: Document, name: str) -> bytes:
     """Return pages with their contents, numbers, and the letters of all their scripts; the provenance is attached."""
-    weasyprint = _weasyprint()
+    weasyprint = load_weasyprint()
     fonts = weasyprint.text.fonts.FontConfiguration()
     font = weasyprint.URLFetcher(allowed_protocols=["file"])
     style = weasyprint.CSS(string=_FONT.format(japanese_font().as_uri()), font_config=fonts, url_fetcher=font)
@@ -71,7 +71,8 @@ def _as_pdf(document: Document, name: str) -> bytes:
     )
 
 
-def _weasyprint() -> Any:
+def load_weasyprint() -> Any:
+    """Return the library that writes PDF. Raises TeitenError without Pango, which it calls."""
     try:
         import weasyprint
         import weasyprint.text.fonts

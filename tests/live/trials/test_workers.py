@@ -15,6 +15,7 @@ from results.domain.errors import StateError
 from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
 from tests.live.trials.conftest import PATIENCE_S, Start, start, value, wait_for
+from webapp.management import parts
 from workers import dispatch, lease, tasks
 from workers.app import AGENTS, CONTROL, TRIALS, app
 from workers.remote.address import Address
@@ -64,6 +65,18 @@ def test_a_trial_that_waits_for_a_thread_holds_nothing_and_control_does_not_wait
     assert models.Lease.objects.count() == models.Attempt.objects.count() == 1
     wait_for(lambda: not models.Run.objects.exclude(state=RunState.FINISHED).exists())
     assert models.Attempt.objects.count() == 2
+
+
+def test_doctor_names_the_queue_that_nobody_serves(worker: Start) -> None:
+    worker(1, "control,agents")
+    assert [(ok, text.partition(":")[0]) for ok, text in parts.workers()] == [
+        (True, "queue control"),
+        (True, "queue agents"),
+        (False, "queue trials"),
+    ]
+    (clock_of_warehouse, (well, text)) = parts.clocks()
+    assert clock_of_warehouse == (True, "the warehouse has this machine's time")
+    assert well and text.startswith("test0@")
 
 
 def test_calls_for_workers_do_not_pile_up(worker: Start, agent: models.Agent) -> None:

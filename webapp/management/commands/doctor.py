@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -12,7 +11,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 from rich.console import Console
@@ -24,18 +22,21 @@ from results.domain.matrix.program_needs import looked_for
 from results.domain.units import format_quantity
 from results.models import Agent
 from results.queries.agents.agents import agent_row
-from webapp.management import exposure
+from webapp.health import check_bundle_folder, missing_migrations
+from webapp.management import exposure, parts
 from webapp.management.exposure import Finding
 from workers import tasks
 from workers.registry import kinds
 
 LEAST_FREE_BYTES = 1024**3
-BEAT_SILENCE = timedelta(minutes=5)
+OLDEST_POSTGRESQL = 140000
+BEAT_SILENCE = timedelta(minutes=2)
 
 
 class Command(BaseCommand):
     help = (
-        "Checks the warehouse, Redis, workers, beat, the bundle folder and every agent. Exit code 1 if one is not well."
+        "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, programs, proxies, mail and "
+        "every agent. Exit code 1 if one is not well."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,10 +44,15 @@ class Command(BaseCommand):
         failures = 0
         checks: dict[str, Callable[[], Iterator[Finding]]] = {
             "warehouse": _warehouse,
-            "Redis": exposure.queue,
-            "workers": _workers,
+            "Redis": _queue,
+            "workers": parts.workers,
             "beat": _beat,
+            "clocks": parts.clocks,
             "bundle folder": _bundles,
+            "static files": parts.static_files,
+            "programs": parts.programs,
+            "proxies": parts.proxies,
+            "mail": parts.mail,
             "agents": _agents,
         }
         for name, check in checks.items():
@@ -76,9 +82,9 @@ def _warehouse() -> Iterator[Finding]:
         yield False, f"cannot be reached: {error}. Start it, or set TEITEN_DATABASE_URL."
         return
     version = connection.pg_version  # type: ignore[attr-defined]
-    yield True, f"PostgreSQL {version // 10000}.{version % 10000} answers"
-    executor = MigrationExecutor(connection)
-    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    text = f"PostgreSQL {version // 10000}.{version % 10000} answers"
+    yield version >= OLDEST_POSTGRESQL, text if version >= OLDEST_POSTGRESQL else f"{text}: it takes 14 or later"
+    missing = missing_migrations()
     yield (
         missing == 0,
         f"{missing} migrations are missing: manage.py migrate" if missing else "migrations are complete",
@@ -86,13 +92,11 @@ def _warehouse() -> Iterator[Finding]:
     yield from exposure.warehouse()
 
 
-def _workers() -> Iterator[Finding]:
-    try:
-        names = tasks.answering_workers()
-    except TeitenError as error:
-        yield False, str(error)
-        return
-    yield bool(names), ", ".join(names) or "none answers: start `celery -A workers.app worker --pool threads`"
+def _queue() -> Iterator[Finding]:
+    findings = list(exposure.queue())
+    yield from findings
+    if not any("cannot be reached" in text for _, text in findings):
+        yield from parts.queue()
 
 
 def _beat() -> Iterator[Finding]:
@@ -100,7 +104,7 @@ def _beat() -> Iterator[Finding]:
     if last is None or timezone.now() - last > BEAT_SILENCE:
         yield (
             False,
-            "has not been heard of for 5 minutes: start `celery -A workers.app beat` (schedules need it)",
+            "has not been heard of for 2 minutes: start `celery -A workers.app beat` (schedules need it)",
         )
     else:
         yield True, f"last wrote at {last:%H:%M:%S} UTC"
@@ -109,15 +113,11 @@ def _beat() -> Iterator[Finding]:
 def _bundles() -> Iterator[Finding]:
     folder = settings.TEITEN_BUNDLE_DIR
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            free = shutil.disk_usage(folder).free
-    except OSError as error:
-        yield (
-            False,
-            f"{folder}: {error.strerror}. Set TEITEN_BUNDLE_DIR to a folder that this account may write.",
-        )
+        check_bundle_folder()
+    except TeitenError as error:
+        yield False, f"{error.why}. Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write."
         return
+    free = shutil.disk_usage(folder).free
     text = f"{folder}: {format_quantity(free, 'B')} free"
     yield (
         free > LEAST_FREE_BYTES,
