@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,9 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import connection, connections
+
+from bootstrap import agent, places
+from tests.conftest import surrounding
 
 
 @contextmanager
@@ -53,6 +58,23 @@ def contents(alias: str = "default") -> dict[str, tuple[int, str]]:
             rows = [row for (row,) in cursor.fetchall()]
             known[table] = (len(rows), hashlib.sha256("\n".join(rows).encode()).hexdigest())
     return known
+
+
+def schema(database: str) -> list[str]:
+    """Tables with their columns in order, indexes, constraints, sequences, functions, triggers: pg_dump's lines."""
+    server = connections.settings["default"]
+    around = places.known(Path(surrounding("TEITEN_STATE")))
+    assert around is not None
+    address = ["-h", server["HOST"], "-p", str(server["PORT"]), "-U", server["USER"], database]
+    done = subprocess.run(
+        [str(agent.server_bin(around) / "pg_dump"), "--schema-only", "--no-owner", *address],
+        env={"PGPASSWORD": server["PASSWORD"], "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    # Each dump is guarded by a word of its own, drawn at random.
+    return re.sub(r"^\\(un)?restrict .*$", "", done.stdout, flags=re.M).splitlines()
 
 
 class Elsewhere:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -17,12 +15,10 @@ from django.core.management import call_command
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 
-from bootstrap import agent, places
 from results import migrations
 from results.domain.measurement.metrics import Metric as DeclaredMetric
 from results.models import Metric
-from tests.conftest import surrounding
-from tests.databases import empty_database
+from tests.databases import empty_database, schema
 from workers.bundle import derive
 from workers.registry import kinds
 
@@ -60,23 +56,6 @@ def squashed(django_db_setup: None, django_db_blocker: Any) -> list[str]:
 def migrate(alias: str, last: str) -> None:
     """Brings it to this migration of results; later ones are not the question here."""
     call_command("migrate", "results", last, database=alias, verbosity=0)
-
-
-def schema(alias: str) -> list[str]:
-    """Tables with their columns in order, indexes, constraints, sequences, functions, triggers: pg_dump's lines."""
-    server = connections.settings[alias]
-    around = places.known(Path(surrounding("TEITEN_STATE")))
-    assert around is not None
-    address = ["-h", server["HOST"], "-p", str(server["PORT"]), "-U", server["USER"], alias]
-    done = subprocess.run(
-        [str(agent.server_bin(around) / "pg_dump"), "--schema-only", "--no-owner", *address],
-        env={"PGPASSWORD": server["PASSWORD"], "LC_ALL": "C"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    # Each dump is guarded by a word of its own, drawn at random.
-    return re.sub(r"^\\(un)?restrict .*$", "", done.stdout, flags=re.M).splitlines()
 
 
 def applied(alias: str) -> list[str]:

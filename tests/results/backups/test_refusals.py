@@ -19,7 +19,7 @@ from results import models
 from results.backups import files, programs
 from results.backups.manifest import CHECKSUMS, DUMP, MANIFEST
 from results.domain.errors import BackupError
-from tests.databases import Elsewhere, as_warehouse, contents, empty_database
+from tests.databases import Elsewhere, contents
 
 Damage = Callable[[Path], object]
 NOTHING: dict[str, Any] = {}
@@ -174,19 +174,3 @@ def test_programs_that_are_missing_or_too_old_are_named(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match=rf"{old}: 13\.4.*postgresql-client-18"):
         programs.find("pg_dump", 18, tmp_path)
     assert programs.find("pg_dump", 13, tmp_path).version == "13.4"
-
-
-@pytest.mark.slow
-def test_a_backup_of_an_older_teiten_gets_the_tables_of_this_one(
-    transactional_db: None, tmp_path: Path, elsewhere: Elsewhere
-) -> None:
-    with empty_database() as older, as_warehouse(older):
-        call_command("migrate", verbosity=0)
-        newest = contents()
-        call_command("migrate", "results", "0025", verbosity=0)
-        call_command("backup", tmp_path / "older", stdout=io.StringIO())
-    out = io.StringIO()
-    with elsewhere.here():
-        call_command("restore", tmp_path / "older", stdout=out)
-        assert contents().keys() == newest.keys()
-    assert "It was of an older Teiten: 2 migrations applied" in out.getvalue()
