@@ -72,7 +72,7 @@ def check_warehouse() -> None:
             missing = missing_migrations()
     except DatabaseError as error:
         todo = f"Start it, or set TEITEN_DATABASE_URL. {_SEE_LOG}"
-        raise TeitenError("The warehouse does not let Teiten in.", why=str(error), todo=todo) from error
+        raise TeitenError("The warehouse does not answer, or refuses Teiten.", why=str(error), todo=todo) from error
     if missing:
         raise TeitenError(f"The warehouse lacks {missing} migrations.", todo="Run manage.py migrate.")
 
@@ -89,7 +89,7 @@ def check_queue() -> None:
             client.ping()
     except redis.RedisError as error:
         todo = f"Start it, or set TEITEN_REDIS_URL. {_SEE_LOG}"
-        raise TeitenError("Redis does not let Teiten in.", why=str(error), todo=todo) from error
+        raise TeitenError("Redis does not answer, or refuses Teiten.", why=str(error), todo=todo) from error
 
 
 def queue_client(patience_s: float) -> redis.Redis:

@@ -104,7 +104,7 @@ def test_the_process_is_alive_and_says_that_it_is_not_ready(db: None, server: Wa
     assert client.get("/healthz").status_code == 200
     answer = client.get("/readyz")
     assert answer.status_code == 503
-    assert answer.json()["checks"]["warehouse"]["what"] == "The warehouse does not let Teiten in."
+    assert answer.json()["checks"]["warehouse"]["what"] == "The warehouse does not answer, or refuses Teiten."
     assert str(server.port) not in page_text(answer)
 
 

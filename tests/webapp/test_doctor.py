@@ -27,7 +27,7 @@ def redis_at(folder: Path, settings: Any, *words: str) -> Iterator[None]:
     command = [redis_server(), "--port", str(port), "--bind", ports.HOST, "--dir", str(folder), *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
-            while "lets Teiten not in" in str(list(parts.queue())):
+            while "does not answer, or refuses Teiten" in str(list(parts.queue())):
                 assert server.poll() is None
                 threading.Event().wait(0.05)
             yield

@@ -62,7 +62,7 @@ def test_all_that_is_needed_is_named(client: Client, django_assert_num_queries: 
 def test_a_redis_that_is_away_is_named_without_its_address(client: Client, settings: Any) -> None:
     settings.CELERY_BROKER_URL = "redis://:secret@127.0.0.1:1/0"
     problem = not_ready(client, "redis")
-    assert problem["what"] == "Redis does not let Teiten in."
+    assert problem["what"] == "Redis does not answer, or refuses Teiten."
     assert problem["todo"].startswith("Start it, or set TEITEN_REDIS_URL.")
     assert "127.0.0.1" not in str(problem) and "secret" not in str(problem)
 
@@ -70,7 +70,7 @@ def test_a_redis_that_is_away_is_named_without_its_address(client: Client, setti
 def test_a_redis_that_takes_connections_and_says_nothing_is_not_ready(client: Client, settings: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.CELERY_BROKER_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        assert not_ready(client, "redis")["what"] == "Redis does not let Teiten in."
+        assert not_ready(client, "redis")["what"] == "Redis does not answer, or refuses Teiten."
 
 
 def test_a_folder_in_which_nothing_can_be_written_is_not_ready(client: Client, settings: Any, tmp_path: Path) -> None:

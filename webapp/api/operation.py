@@ -19,6 +19,7 @@ from results import VERSION
 from results.domain.errors import TeitenError
 from results.queries.operation import operation
 from webapp.api.common import IgnoreAcceptNegotiation
+from webapp.health import check_queue
 from workers import tasks
 
 _LAST_HOUR = "at trials that ended in the last hour"
@@ -88,6 +89,7 @@ def _gauge(name: str, text: str, labels: Sequence[str], values: Values) -> Metri
 
 def _messages() -> Iterator[Metric]:
     try:
+        check_queue()  # which is less patient than Celery: a scrape ends after 10 s
         counts = tasks.messages_waiting()
     except TeitenError:
         counts = {}  # a figure that is missing is none, and teiten_redis_up says why

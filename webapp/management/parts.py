@@ -34,7 +34,7 @@ def queue() -> Iterator[Finding]:
         with queue_client(_PATIENCE_S) as client:
             info = client.info()
     except redis.RedisError as error:
-        yield False, f"lets Teiten not in: {error}. Look at the password in TEITEN_REDIS_URL."
+        yield False, f"does not answer, or refuses Teiten: {error}. Look at the password in TEITEN_REDIS_URL."
         return
     version = str(info["redis_version"])
     new_enough = int(version.partition(".")[0]) >= OLDEST_REDIS

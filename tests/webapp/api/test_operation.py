@@ -146,9 +146,8 @@ def test_messages_that_wait_are_counted_by_their_queue(client: Client) -> None:
     app.control.purge()
 
 
-def test_a_redis_that_is_away_has_no_numbers(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "_pool", None)
-    monkeypatch.setitem(app.conf, "broker_url", "redis://127.0.0.1:1/0")
+def test_a_redis_that_is_away_has_no_numbers(client: Client, settings: Any) -> None:
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
     values = scraped(client)
     assert (values["teiten_queue_messages"], values["teiten_redis_up"]) == ({}, {of(): 0})
     assert values["teiten_trials"]
