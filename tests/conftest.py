@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind:
             item.add_marker(kind)
             item.add_marker("slow")
-        if kind == "live":
+        if kind in ("live", "faults"):
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
     order = ["faults", "bootstrap", "live", "browser", ""]

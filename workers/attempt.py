@@ -32,7 +32,6 @@ from workers.orders import Order, agents_idle, order_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_IDLE_PATIENCE_S = 60.0  # with a warehouse that is away, at a trial's end; then its servers stay running
 
 
 def run(attempt_id: int, worker: str) -> bool:
@@ -284,7 +283,7 @@ def _idle_agents(attempt_id: int, worker: str) -> frozenset[str]:
         return frozenset() if lost else agents_idle(attempt_id)
 
     try:
-        return warehouse.retry_for(_IDLE_PATIENCE_S, query)
+        return warehouse.retry(query)
     except AwayError as error:
         log.warning("attempt %s: %s", attempt_id, error)
         return frozenset()

@@ -53,7 +53,7 @@ _MOMENTS: Mapping[str, tuple[str, ...]] = {
 }
 # Part → words that only its command line has.
 _RESTARTED = {
-    "worker": "workers.app worker --pool threads --concurrency 8 --loglevel INFO -Q trials",
+    "worker": "workers.app worker --pool threads --concurrency 8 -Q trials",
     "control": "-Q control,agents",
     "beat": "workers.app beat",
     "web": "gunicorn webapp.wsgi",

@@ -58,9 +58,11 @@ class Held:
         return {phase: trials.phase_of(one) for phase, one in self.trials.items()}
 
     def why(self) -> list[dict[str, Any]]:
-        """What a test that waited in vain says of them."""
+        """What a test that waited in vain says of them, and of the agents."""
         rows = models.Trial.objects.filter(pk__in=self.trials.values()).order_by("pk")
-        return list(rows.values("run__name", "state", "phase", "error", "attempts__state", "attempts__worker"))
+        agents = models.Agent.objects.values("name", "state", "lease__attempt", "lease__heartbeat_at")
+        words = ("run__name", "state", "phase", "error", "attempts__state", "attempts__worker")
+        return [*rows.values(*words), *agents]
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +132,7 @@ def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Callable
 
     def held() -> Held:
         gates.close()
+        models.Agent.objects.update(facts_at=timezone.now())  # or a contact would be due, and the trials wait for it
         settings = fleet.warehouse.settings
         lock = psycopg.connect(
             host=settings["HOST"], port=int(settings["PORT"]), user=settings["USER"], dbname=settings["NAME"]

@@ -19,8 +19,8 @@ from tests.restarting import Warehouse
 from workers.app import app
 
 ROOT = Path(__file__).parents[2]
-LEASE_S = 10  # TEITEN_LEASE_S, shorter than by default, so that the faults of a table take minutes
-_POOL = ("worker", "--pool", "threads", "--concurrency", "6", "--loglevel", "INFO")
+LEASE_S = 15  # TEITEN_LEASE_S, shorter than by default, so that the faults of a table take minutes
+_POOL = ("worker", "--pool", "threads", "--concurrency", "6")
 
 
 @dataclass
@@ -123,7 +123,7 @@ def _fleet(warehouse: Warehouse, folder: Path) -> Fleet:
     sshd = [system.program("sshd") or "sshd", "-D", "-e", "-f", str(known.sshd / "sshd_config"), "-p", str(sshd_port)]
     gunicorn = [str(Path(sys.executable).parent / "gunicorn"), "webapp.wsgi:application", "--bind", bind]
     gunicorn += ["--threads", "4", "--graceful-timeout", "2", "--no-control-socket"]
-    scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=", "--loglevel", "INFO")
+    scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=")
     return Fleet(
         warehouse=warehouse,
         queue=part("redis", queue, queue_port),

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from redis import Redis
 
-from tests.faults import watching
 from tests.faults.conftest import Held
 from tests.faults.processes import Program
 
@@ -99,62 +98,6 @@ def _sessions(held: Held) -> list[int]:
     """The processes of sshd that have a login each."""
     children = Path(f"/proc/{held.fleet.sshd.pid}/task/{held.fleet.sshd.pid}/children").read_text().split()
     return [int(child) for child in children]
-
-
-def rebooted(held: Held) -> None:
-    """All of the agents' processes end at once: logins, jobs and their supervisors, servers."""
-    _kill([*_sessions(held), *_of_agents(held)])
-
-
-def servers_killed(held: Held) -> None:
-    _kill(_family(server for agent in held.agents for server in watching.servers(agent)))
-
-
-def pgbench_killed(held: Held) -> None:
-    _kill(pid for pid in _of_agents(held) if _program(pid) == "pgbench")
-
-
-def cancelled(held: Held) -> None:
-    for trial in held.trials.values():
-        held.fleet.ask("POST", f"trials/{trial}/cancel/")
-
-
-def messages_doubled(held: Held) -> None:
-    """Every message that a part of Teiten sends, some more times."""
-    for task in ("work", "dispatch", "reap", "contact_all", "alert"):
-        for _ in range(8):
-            held.fleet.send(task)
-
-
-def two_of_each(held: Held) -> None:
-    """A second beat, and second workers with the names of the first, from here to the end of the trials."""
-    with held.fleet.second([held.fleet.beat, held.fleet.control, *held.fleet.workers]):
-        held.let_go()
-        held.outcomes()
-
-
-def _of_agents(held: Held) -> list[int]:
-    """The processes that work in an agent's folders, or for one of its jobs."""
-    folders = [Path(folder) for agent in held.agents for folder in (agent.data_dir, agent.work_dir)]
-    jobs = [pid for pid, job in watching.jobs().items() if any(folder in job.parents for folder in folders)]
-    return [*jobs, *_family(server for agent in held.agents for server in watching.servers(agent))]
-
-
-def _family(parents: Iterable[int]) -> list[int]:
-    """Processes and their children."""
-    found = []
-    for parent in parents:
-        found.append(parent)
-        children = Path(f"/proc/{parent}/task/{parent}/children")
-        found += [int(child) for child in children.read_text().split()]
-    return found
-
-
-def _program(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def _kill(pids: Iterable[int]) -> None:

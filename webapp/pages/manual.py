@@ -27,6 +27,7 @@ CHAPTERS = (
     "importing",
     "measured",
     "operations",
+    "reliability",
     "security",
     "api",
     "api-changes",
