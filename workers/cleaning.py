@@ -4,10 +4,11 @@ for. What fails is recorded as a gap and does not hide the first error."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
+from functools import partial
 
-from results.domain.errors import DeadlineError, TeitenError
+from results.domain.errors import AgentError, DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from workers import registry, watching
 from workers.execution import Execution
@@ -43,18 +44,18 @@ async def _end_jobs(attempt: Execution, *, failed: bool) -> None:
     if failed and attempt.error is not None:
         await _save_output(attempt, str(attempt.error["kind"]))
     for remote in attempt.remotes:
-        await _try_step(attempt, "jobs", job.sweep(remote, only=attempt.stage.job_name))
+        await _try_step(attempt, "jobs", partial(job.sweep, remote, only=attempt.stage.job_name))
     if failed:
-        await _try_step(attempt, "sessions", end_sessions(attempt))
+        await _try_step(attempt, "sessions", partial(end_sessions, attempt))
 
 
 async def _restore(attempt: Execution) -> None:
     """Release what the topology holds beside its servers, and revert the host factors."""
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
     if isinstance(topology, ReleasingTopology):
-        await _try_step(attempt, "topology", topology.release(stage))
-        await _try_step(attempt, "jobs", job.sweep(stage.client, only=stage.job_name))
-    await _try_step(attempt, "host factors", attempt.host.revert())
+        await _try_step(attempt, "topology", partial(topology.release, stage))
+        await _try_step(attempt, "jobs", partial(job.sweep, stage.client, only=stage.job_name))
+    await _try_step(attempt, "host factors", attempt.host.revert)
 
 
 async def _tear_down(attempt: Execution, agents: Collection[str]) -> None:
@@ -62,7 +63,7 @@ async def _tear_down(attempt: Execution, agents: Collection[str]) -> None:
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
     idle = {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}
     if idle:
-        await _try_step(attempt, "servers", topology.tear_down(replace(stage, agents=idle)))
+        await _try_step(attempt, "servers", partial(topology.tear_down, replace(stage, agents=idle)))
 
 
 async def end_sessions(attempt: Execution, how: str = "") -> bool:
@@ -83,11 +84,19 @@ async def end_sessions(attempt: Execution, how: str = "") -> bool:
     return any(await all_of(end_on(node, server) for node, server in servers.items() if how in ("", server.how)))
 
 
-async def _try_step(attempt: Execution, step: str, work: Awaitable[object], limit_s: float = GRACE_S) -> None:
-    """Await one step of cleaning up; a failure or a timeout is recorded as a gap, and the cleaning goes on."""
+async def _try_step(
+    attempt: Execution, step: str, work: Callable[[], Awaitable[object]], limit_s: float = GRACE_S
+) -> None:
+    """Do one step of cleaning up, once more where its connection was lost; a failure or a timeout is recorded as a gap,
+    and the cleaning goes on."""
     try:
         async with asyncio.timeout(limit_s):
-            await work
+            try:
+                await work()
+            except AgentError as error:
+                if not error.retryable:
+                    raise
+                await work()
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
     except TimeoutError:
@@ -96,9 +105,9 @@ async def _try_step(attempt: Execution, step: str, work: Awaitable[object], limi
 
 async def _save_output(attempt: Execution, kind: str) -> None:
     if kind == DeadlineError.kind:  # its clients are gone, but not the locks of its sessions
-        await _try_step(attempt, "sessions", end_sessions(attempt))
+        await _try_step(attempt, "sessions", partial(end_sessions, attempt))
     limit_s = _SAVE_CANCELLED_S if kind == CANCELLED else _SAVE_S
-    await _try_step(attempt, "what was gathered", _save_logs(attempt), limit_s)
+    await _try_step(attempt, "what was gathered", partial(_save_logs, attempt), limit_s)
 
 
 async def _save_logs(attempt: Execution) -> None:
