@@ -184,7 +184,7 @@ def test_for_longer_than_a_lease_lasts(agent: models.Agent, server: Warehouse, m
     stored_once()
 
 
-def test_what_was_reaped_meanwhile_counts_for_nothing(
+def test_what_was_reaped_when_it_was_stored_already_is_picked_up_and_not_stored_twice(
     agent: models.Agent, server: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reaped() -> None:
@@ -195,12 +195,11 @@ def test_what_was_reaped_meanwhile_counts_for_nothing(
 
     before(monkeypatch, dispatch, "finish", reaped)
     start(duration_s=1)
-    lost = run_next()
-    assert (lost.state, lost.trial.state, lost.trial.attempt) == (AttemptState.LOST, TrialState.WAITING, None)
-    models.Trial.objects.update(not_before=None)
-    second = run_next()
-    assert (second.number, second.state, second.trial.attempt_id) == (2, AttemptState.DONE, second.pk)
-    assert models.Trial.objects.get().attempts_made == 2
+    left = run_next()
+    assert (left.state, left.worker, left.trial.state) == (AttemptState.RUNNING, "", TrialState.RUNNING)
+    picked_up = run_next()
+    assert (picked_up.pk, picked_up.picked_up) == (left.pk, True)
+    stored_once()
 
 
 def test_a_contact_ends_and_leaves_its_agent_free(
