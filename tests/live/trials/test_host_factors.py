@@ -177,11 +177,11 @@ def test_cancelling_a_trial_reverts_what_it_set(
 
 
 def killed_while_set(worker: Start, setting: Setting) -> models.Run:
-    """A run whose worker was killed (−9) after the level was set."""
+    """A run whose worker was killed (−9) after the level was set, and before anything was measured."""
     first = worker()
-    run = start(duration_s=8, host={"setting": "large"})
+    run = start(duration_s=1, warmup_s=8, host={"setting": "large"})
     tasks.dispatch.delay()
-    wait_for(lambda: models.Trial.objects.filter(phase="measure").exists())
+    wait_for(lambda: models.Trial.objects.filter(phase="warm").exists())
     first.kill()
     first.wait(PATIENCE_S)
     assert (setting.value, setting.left) == ("large", "setting.json")

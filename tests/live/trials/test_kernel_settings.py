@@ -60,9 +60,9 @@ def test_a_setting_of_the_kernel_is_set_checked_and_back(measure: Callable[..., 
 
 def test_it_is_back_after_the_worker_was_killed(worker: Start, own: str) -> None:
     first = worker()
-    run = start(duration_s=2, host={"swappiness": LEVEL})
+    run = start(duration_s=1, warmup_s=8, host={"swappiness": LEVEL})
     tasks.dispatch.delay()
-    wait_for(lambda: models.Trial.objects.filter(phase="measure").exists())
+    wait_for(lambda: models.Trial.objects.filter(phase="warm").exists())
     first.kill()
     first.wait(PATIENCE_S)
     assert KERNEL.read_text().strip() == LEVEL

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from results import models
+from results import models, runs
 from results.domain.errors import StateError
 from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
@@ -128,6 +128,23 @@ def test_a_measurement_whose_worker_is_killed_is_picked_up_and_not_repeated(work
     assert [phase["name"] for phase in attempt.phases].count("measure") == 1
     assert models.Lease.objects.count() == 0
     assert list((bundles / "unfinished").iterdir()) == []
+
+
+def test_a_measurement_that_is_cancelled_while_it_has_no_worker_is_ended_by_the_next(
+    worker: Start, bundles: Path
+) -> None:
+    first = worker()
+    run = start(duration_s=60)
+    tasks.dispatch.delay()
+    wait_for(lambda: any((bundles / "unfinished").glob("*.checkpoint")))
+    lose(first)
+    runs.cancel_run(run.pk, "test")
+    worker()
+    tasks.dispatch.delay()
+    wait_for(lambda: models.Attempt.objects.get().state == AttemptState.CANCELLED)
+    assert models.Run.objects.get(pk=run.pk).state == RunState.CANCELLED
+    assert models.Lease.objects.count() == 0
+    wait_for(lambda: not any((bundles / "unfinished").iterdir()))
 
 
 def test_a_trial_whose_worker_is_killed_before_it_measures_runs_again(worker: Start) -> None:
