@@ -13,6 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from results.viewer import EVERYTHING, read_as
 
+ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
 FOLDERS = {"tests/faults/": "faults", "tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
 # Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
 TOGETHER = {
@@ -54,6 +55,19 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TEITEN_REDIS_URL"] = f"{os.environ['TEITEN_REDIS_URL'].rpartition('/')[0]}/{number}"
         settings.CELERY_BROKER_URL = os.environ["TEITEN_REDIS_URL"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What became of trials that faults met (tests/faults), from all processes that tests are spread over."""
+    reports = [one for outcome in ("passed", "failed") for one in terminalreporter.stats.get(outcome, [])]
+    rows = [value for one in reports for name, value in one.user_properties if name == ROW and one.when == "call"]
+    if not rows:
+        return
+    phases = list(rows[0][1])
+    lines = [f"| fault | {' | '.join(phases)} |", f"|{'---|' * (len(phases) + 1)}"]
+    lines += [f"| {fault} | {' | '.join(outcomes.values())} |" for fault, outcomes in rows]
+    terminalreporter.section("what became of trials")
+    terminalreporter.write_line("\n".join(lines))
 
 
 def process_number() -> int:

@@ -30,7 +30,6 @@ from workers.postgres import cluster
 from workers.remote.address import Address
 from workers.remote.connection import connected
 
-ROW = "fault"
 _FROM = PHASES.index("prepare")
 
 
@@ -159,15 +158,3 @@ def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Callable
         one.let_go()
     for agent, moments in seen.items():
         assert all(len(moment) <= 1 for moment in moments), f"{agent}: {moments}"
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """The table of what became of the trials, from the reports of all processes that tests are spread over."""
-    reports = [one for outcome in ("passed", "failed") for one in terminalreporter.stats.get(outcome, [])]
-    rows = [value for one in reports for name, value in one.user_properties if name == ROW and one.when == "call"]
-    if not rows:
-        return
-    lines = [f"| fault | {' | '.join(PHASES)} |", f"|{'---|' * (len(PHASES) + 1)}"]
-    lines += [f"| {fault} | {' | '.join(outcomes[phase] for phase in PHASES)} |" for fault, outcomes in rows]
-    terminalreporter.section("what became of trials")
-    terminalreporter.write_line("\n".join(lines))

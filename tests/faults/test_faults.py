@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from results import models
+from tests.conftest import ROW
 from tests.faults import strikes, trials, watching
-from tests.faults.conftest import ROW, Held
+from tests.faults.conftest import Held
 from tests.faults.fleet import Fleet
 from tests.faults.processes import until
+from tests.faults.trials import PHASES
 
 AGAIN, PICKED_UP = "done, at attempt 2", "done, picked up"
 _OF_A_LOST_WORKER = {
@@ -63,7 +65,7 @@ def test_a_fault(
     fault.strike(held)
     held.let_go()
     outcomes = held.outcomes()
-    record_property(ROW, (fault.name, outcomes))
+    record_property(ROW, (fault.name, {phase: outcomes[phase] for phase in PHASES}))
     unexpected = {
         phase: (found, trials.story(held.trials[phase]))
         for phase, found in outcomes.items()
