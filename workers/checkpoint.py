@@ -112,12 +112,13 @@ class Checkpoint:
     """See the module.
 
     step: what is to be done next
-    worker: who wrote it
-    pick_ups: how often another worker has gone on before
+    worker: who has the attempt, or had it last
+    pick_ups: how often another worker took it
     started_s: start of the attempt, epoch seconds
     measuring_s: start of the phase `measure`, seconds since then
     collected: those of `watching` that are stopped and recorded
     error: `TeitenError.as_dict()`
+    unreachable_since_s: since when an agent could not be reached to pick the attempt up, epoch seconds
     """
 
     step: Step
@@ -133,6 +134,7 @@ class Checkpoint:
     stage: SavedStage | None = None  # None where nothing is left to be done on the agents
     bundle: SavedBundle | None = None
     error: Mapping[str, Any] | None = None
+    unreachable_since_s: float | None = None
     format: int = FORMAT
 
 
@@ -174,8 +176,8 @@ def read(path: Path) -> Checkpoint:
 
 
 def is_of(path: Path, worker: str) -> bool:
-    """Return whether this worker wrote the checkpoint. One of an attempt of the same number in another warehouse, which
-    used this folder before, is another worker's."""
+    """Return whether it is the checkpoint of this worker's attempt. One of an attempt of the same number in another
+    warehouse, which used this folder before, is another worker's."""
     try:
         return read(path).worker == worker
     except TrialError:

@@ -24,6 +24,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Set
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,10 @@ async def pick_up(order: Order, bundles: Path, reporter: Reporter) -> tuple[Arch
     checkpoint.restore_bundle(saved.bundle, writer)
     attempt = _begin(order, writer, reporter, saved)
     attempt.pick_ups = number
-    return await _run(attempt, saved, saved.stage)
+    _note_pick_up(attempt, saved)
+    taken = replace(saved, worker=reporter.worker, bundle=replace(saved.bundle, folder=writer.directory.name))
+    checkpoint.write(attempt.checkpoint_path, replace(taken, pick_ups=number))
+    return await _run(attempt, taken, saved.stage)
 
 
 def _begin(order: Order, writer: BundleWriter, reporter: Reporter, saved: Checkpoint | None = None) -> Execution:
@@ -211,12 +215,13 @@ async def _go_on(attempt: Execution, saved: Checkpoint, saved_stage: SavedStage,
     attempt.measuring_s = saved.measuring_s
     attempt.watching, attempt.collected = list(saved.watching), list(saved.collected)
     attempt.layers = list(saved.layers)
-    _note_pick_up(attempt, saved)
     try:
         attempt.stage.agents = await _open(attempt, connections)
     except UnreachableError as error:
-        if time.time() - attempt.checkpoint_path.stat().st_mtime > job.UNREACHABLE_S:
+        since_s = saved.unreachable_since_s or time.time()
+        if time.time() - since_s > job.UNREACHABLE_S:
             raise
+        checkpoint.write(attempt.checkpoint_path, replace(saved, unreachable_since_s=since_s))  # uncounted
         log.warning("%s is picked up later: %s", attempt.stage.job_name, error)
         raise TakenError from error
     _name_nodes(attempt)

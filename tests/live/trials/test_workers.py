@@ -14,10 +14,11 @@ from results import models, runs
 from results.domain.errors import StateError
 from results.domain.states import AttemptState, RunState, TrialState
 from tests import factories
-from tests.live.trials.conftest import PATIENCE_S, Start, start, value, wait_for
+from tests.live.trials.conftest import PATIENCE_S, Start, run_next, start, value, wait_for
 from webapp.management import parts
-from workers import dispatch, lease, tasks
+from workers import checkpoint, dispatch, lease, tasks
 from workers.app import AGENTS, CONTROL, TRIALS, app
+from workers.remote import job
 from workers.remote.address import Address
 
 
@@ -128,6 +129,50 @@ def test_a_measurement_whose_worker_is_killed_is_picked_up_and_not_repeated(work
     assert [phase["name"] for phase in attempt.phases].count("measure") == 1
     assert models.Lease.objects.count() == 0
     assert list((bundles / "unfinished").iterdir()) == []
+
+
+@pytest.fixture
+def left(worker: Start, bundles: Path) -> models.Attempt:
+    """A measurement without a worker, whose agent cannot be reached."""
+    first = worker()
+    start(duration_s=6, collectors=["latency_log"])
+    tasks.dispatch.delay()
+    wait_for(lambda: any((bundles / "unfinished").glob("*.checkpoint")))
+    lose(first)
+    models.Agent.objects.update(port=9)
+    return models.Attempt.objects.get()
+
+
+def reaped() -> None:
+    """The worker that could not reach the agent is not heard of, and the attempt waits for another one."""
+    assert dispatch.reap(timezone.now() + timedelta(seconds=lease.TTL_S + 1)) == 1
+    waiting = models.Attempt.objects.get()
+    assert (waiting.state, waiting.left_at is not None) == (AttemptState.RUNNING, True)
+
+
+def test_a_measurement_waits_for_an_agent_that_cannot_be_reached_to_pick_it_up(
+    left: models.Attempt, address: Address
+) -> None:
+    for _ in range(checkpoint.MOST_PICK_UPS + 1):
+        assert run_next().state == AttemptState.RUNNING
+        reaped()
+    models.Agent.objects.update(port=address.port)
+    attempt = run_next()
+    assert (attempt.pk, attempt.number, attempt.state, attempt.error) == (left.pk, 1, AttemptState.DONE, None)
+    assert sum(attempt.histograms.get().counts) == value(attempt, "transactions")
+    assert len(attempt.notes["picked_up"]) == 1
+
+
+def test_an_agent_that_stays_away_ends_the_attempt_and_its_trial_waits(
+    left: models.Attempt, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_next()
+    reaped()
+    monkeypatch.setattr(job, "UNREACHABLE_S", 0)
+    attempt = run_next()
+    assert (attempt.state, attempt.error["agent"]) == (AttemptState.FAILED, address.name)
+    assert models.Trial.objects.get().state == TrialState.WAITING
+    models.Agent.objects.update(port=address.port)
 
 
 def test_a_measurement_that_is_cancelled_while_it_has_no_worker_is_ended_by_the_next(
