@@ -99,14 +99,14 @@ def agents(fleet: Fleet, gates: Gates, agent_environment: dict[str, Any]) -> Ite
         work_dir="",
         search=tuple(one for one in agent_environment["search"] if "/old" not in one),
     )
-    found: Contact | None = None
+    facts: Contact | None = None
     made = []
     for phase in PHASES[_FROM:]:
         address = replace(base, name=phase, data_dir=f"{folder}/data-{phase}", work_dir=f"{folder}/{phase}")
-        found = found or asyncio.run(contact.discover_agent(address))
+        facts = facts or asyncio.run(contact.discover_agent(address))
         row = verbs.create_agent(agent_fields(address), "test")
         models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
-        verbs.record_contact(row.pk, found, timezone.now())
+        verbs.record_contact(row.pk, facts, timezone.now())
         hostfactors.define(row, read(trials.definition(gates, phase)), "test")
         made.append(address)
     yield made

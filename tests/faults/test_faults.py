@@ -67,9 +67,9 @@ def test_a_fault(
     outcomes = held.outcomes()
     record_property(ROW, (fault.name, {phase: outcomes[phase] for phase in PHASES}))
     unexpected = {
-        phase: (found, trials.story(held.trials[phase]))
-        for phase, found in outcomes.items()
-        if not re.fullmatch(fault.expected.get(phase, "done"), found)
+        phase: (outcome, trials.story(held.trials[phase]))
+        for phase, outcome in outcomes.items()
+        if not re.fullmatch(fault.expected.get(phase, "done"), outcome)
     }
     assert unexpected == {}
     for trial in held.trials.values():
@@ -89,8 +89,8 @@ def _unfinished(fleet: Fleet) -> list[str]:
 
 def _by_agent() -> dict[str, list[models.Attempt]]:
     names = dict(models.Agent.objects.values_list("pk", "name"))
-    found: dict[str, list[models.Attempt]] = defaultdict(list)
+    attempts: dict[str, list[models.Attempt]] = defaultdict(list)
     for attempt in models.Attempt.objects.select_related("trial"):
         for agent in attempt.trial.agents:
-            found[names[agent]].append(attempt)
-    return found
+            attempts[names[agent]].append(attempt)
+    return attempts

@@ -145,10 +145,10 @@ def overlaps(of: Mapping[str, list[models.Attempt]]) -> list[str]:
     """Attempts on one agent whose times overlap, by what the warehouse says.
 
     of: agent → its attempts."""
-    found = []
+    pairs = []
     for agent, attempts in of.items():
         in_order = sorted(attempts, key=lambda attempt: attempt.started_at)
         for first, second in pairwise(in_order):
             if first.ended_at is None or first.ended_at > second.started_at:
-                found.append(f"{agent}: {first.pk} and {second.pk}")
-    return found
+                pairs.append(f"{agent}: {first.pk} and {second.pk}")
+    return pairs

@@ -15,7 +15,7 @@ _MARK = "TEITEN_JOB="
 
 def jobs() -> dict[int, Path]:
     """Process → folder of the job that it belongs to, by its environment, as the agent's own supervisor finds it."""
-    found = {}
+    folders = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
@@ -24,8 +24,8 @@ def jobs() -> dict[int, Path]:
                 continue
             marks = [word for word in words if word.startswith(_MARK.encode())]
             if marks:
-                found[int(folder.name)] = Path(marks[0].decode().removeprefix(_MARK))
-    return found
+                folders[int(folder.name)] = Path(marks[0].decode().removeprefix(_MARK))
+    return folders
 
 
 @contextmanager

@@ -203,8 +203,8 @@ def _hide_secrets(path: Path) -> None:
 def unfinished(root: Path) -> Iterator[tuple[str, int, Path]]:
     """Give trial's key, attempt and path of what attempts that run, or whose worker is gone, have in the folder."""
     for path in (root / UNFINISHED).glob("*"):
-        if found := _OF_ATTEMPT.match(path.name):
-            run, trial, attempt = found.groups()
+        if match := _OF_ATTEMPT.match(path.name):
+            run, trial, attempt = match.groups()
             yield f"{run}/{trial}", int(attempt), path
 
 

@@ -118,9 +118,9 @@ def test_what_the_heartbeat_says_of_it_names_the_trial(
     with beside(restart):
         run_next()
     (attempt,) = models.Attempt.objects.all()
-    said = [record for record in caplog.records if record.threadName.startswith(f"attempt-{attempt.pk}")]
-    assert said
-    assert {record.__dict__.get("trial") for record in said} == {attempt.trial_id}
+    records = [record for record in caplog.records if record.threadName.startswith(f"attempt-{attempt.pk}")]
+    assert records
+    assert {record.__dict__.get("trial") for record in records} == {attempt.trial_id}
 
 
 STEPS = [(attempts, "order_of"), (ingest, "file_archive"), (ingest, "store"), (dispatch, "finish")]

@@ -176,8 +176,8 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(
 
 
 def test_open_metrics_is_spoken_where_it_is_asked_for(client: Client) -> None:
-    asked = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
-    answer = client.get("/metrics", headers={"Accept": asked})
+    accept = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+    answer = client.get("/metrics", headers={"Accept": accept})
     assert answer["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
     assert list(openmetrics.text_string_to_metric_families(answer.content.decode()))
 
@@ -208,5 +208,5 @@ def test_every_metric_is_in_the_manual(client: Client) -> None:
 def test_the_manuals_alerts_ask_for_metrics_that_there_are(client: Client) -> None:
     (text,) = re.findall(r"```yaml\n(groups:.*?)```", GUIDE, re.S)
     rules = yaml.safe_load(text)["groups"][0]["rules"]
-    asked = {name for rule in rules for name in re.findall(r"teiten_[a-z_]+", rule["expr"])}
-    assert asked and asked <= set(scraped(client))
+    named = {name for rule in rules for name in re.findall(r"teiten_[a-z_]+", rule["expr"])}
+    assert named and named <= set(scraped(client))

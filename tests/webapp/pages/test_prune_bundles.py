@@ -101,14 +101,14 @@ def test_pages_and_api_say_when_and_by_whom_the_raw_files_were_removed(stranger:
     assert "Export this run" in page_text(stranger.get(f"/runs/{run.pk}/"))
     pruned("--yes")
     attempt.refresh_from_db()
-    said = f"on {attempt.bundle_removed_at:%Y-%m-%d} by command prune_bundles ("
+    sentence = f"on {attempt.bundle_removed_at:%Y-%m-%d} by command prune_bundles ("
     page = page_text(stranger.get(f"/trials/{trial.pk}/"))
-    assert f"Raw files removed {said}" in page
-    assert f"<b>Removed</b> {said}" in page
+    assert f"Raw files removed {sentence}" in page
+    assert f"<b>Removed</b> {sentence}" in page
     assert attempt.bundle_sha256 in page and path in page
     assert "/file/" not in page and "/bundle/" not in page
     run_page = page_text(stranger.get(f"/runs/{run.pk}/"))
-    assert f"<b>Raw files removed</b> {said}" in run_page
+    assert f"<b>Raw files removed</b> {sentence}" in run_page
     assert "of 7 attempts, " in run_page and "Export this run" not in run_page
     for address in (
         f"/trials/{trial.pk}/{attempt.number}/bundle/",
@@ -118,7 +118,7 @@ def test_pages_and_api_say_when_and_by_whom_the_raw_files_were_removed(stranger:
     ):
         answer = stranger.get(address)
         assert answer.status_code == 404
-        assert f"The raw files of this attempt were removed {said}" in answer.content.decode()
+        assert f"The raw files of this attempt were removed {sentence}" in answer.content.decode()
     shown = stranger.get(f"/api/v1/trials/{trial.pk}/").json()["attempt"]
     assert (shown["bundle"], shown["bundle_sha256"]) == ("", attempt.bundle_sha256)
     assert shown["bundle_removed_by"] == attempt.bundle_removed_by

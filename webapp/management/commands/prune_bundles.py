@@ -39,9 +39,9 @@ class Command(WarehouseCommand):
             raise CommandError(f"--older-than takes 1 to {MOST_DAYS} days.")
         retention = Retention(timedelta(days=older_than), frozenset(keep), kept_too)
         try:
-            found = list(candidates(retention, timezone.now()))
-            going = [one for one in found if not one.stays]
-            for one in found:
+            listed = list(candidates(retention, timezone.now()))
+            going = [one for one in listed if not one.stays]
+            for one in listed:
                 self.stdout.write(_line(one))
             files, size = sum(len(one.loss.bundles) for one in going), sum(one.loss.bundle_bytes for one in going)
             total = f"{counted(len(going), 'run')}, {counted(files, 'file')}, {format_quantity(size, 'B')}"
