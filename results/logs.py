@@ -21,7 +21,7 @@ _about: ContextVar[Mapping[str, Any]] = ContextVar("about", default=MappingProxy
 
 @contextmanager
 def about(**fields: Any) -> Iterator[None]:
-    """Have every line of the block say what it is about, also by what `add` adds in it.
+    """Have every line of the block say what it is about.
 
     fields: of ABOUT"""
     token = _about.set({**_about.get(), **fields})
@@ -29,11 +29,6 @@ def about(**fields: Any) -> Iterator[None]:
         yield
     finally:
         _about.reset(token)
-
-
-def add(**fields: Any) -> None:
-    """Have every line from here on, to the end of the block of `about`, say what it is about."""
-    _about.set({**_about.get(), **fields})
 
 
 class AboutFilter(logging.Filter):

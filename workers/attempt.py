@@ -43,10 +43,10 @@ def run(attempt_id: int, worker: str) -> bool:
         return False
     try:
         order = warehouse.retry(order_of, attempt_id)
-        logs.add(**order.log_fields)
-        error = _execute(attempt_id, worker, order)
-        warehouse.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
-        _forget(order, worker)
+        with logs.about(**order.log_fields):
+            error = _execute(attempt_id, worker, order)
+            warehouse.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
+            _forget(order, worker)
     except executor.TakenError:
         log.warning("attempt %s: it is another worker's now, or waits for one", attempt_id)
     except AwayError as away:

@@ -24,7 +24,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import alerts, hostfactors, logs, models, runs, scheduled_runs, warehouse
+from results import alerts, hostfactors, models, runs, scheduled_runs, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.models.agents import AgentState
@@ -234,8 +234,7 @@ def work() -> None:
         worker = f"{thread} {secrets.token_hex(4)}"
         if (attempt_id := _take(worker)) is None:
             return
-        with logs.about():
-            attempts.run(attempt_id, worker)
+        attempts.run(attempt_id, worker)
         with _skipped_while_away():
             for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
                 _prune(agent_id)

@@ -61,19 +61,11 @@ def test_a_line_of_text_ends_with_the_attempt_that_it_is_about(text: StringIO) -
 
 
 def test_a_line_of_json_has_the_same_as_fields(as_json: StringIO) -> None:
-    with logs.about():
-        logs.add(**ATTEMPT)
+    with logs.about(**ATTEMPT):
         log.error("the lease is %s", "lost")
     fields = read(as_json)
     assert fields.pop("time").endswith("+00:00")
     assert fields == {"level": "ERROR", "logger": "tests.lines", "message": "the lease is lost"} | ATTEMPT
-
-
-def test_what_an_attempt_added_ends_with_it(as_json: StringIO) -> None:
-    with logs.about():
-        logs.add(**ATTEMPT)
-    log.error("later")
-    assert "trial" not in read(as_json)
 
 
 def test_it_is_known_in_tasks_and_threads_of_the_attempt(text: StringIO) -> None:
