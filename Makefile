@@ -5,8 +5,9 @@ VENV := .venv/bin
 PROCESSES ?= 3
 WHICH ?=
 WAREHOUSE ?= grown
+TRIALS ?= 5000
 
-.PHONY: demo test test-slow test-all tests lint demo-check bench look clean
+.PHONY: demo test test-slow test-all tests soak lint demo-check bench look clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -24,6 +25,9 @@ tests:  ## any of them: make tests WHICH=slow ARGS="-k pgpool -x"
 	@$(PYTHON) -m bootstrap system --dev
 	@$(PYTHON) -m bootstrap venv --dev
 	@$(VENV)/python -m bootstrap services -- $(VENV)/python -m pytest -n $(PROCESSES) -m "$(WHICH)" $(ARGS)
+
+soak:  ## thousands of short trials while things fail at random, some hours: make soak TRIALS=5000
+	@$(MAKE) --no-print-directory tests WHICH=soak PROCESSES=0 ARGS="--soak $(TRIALS) -s -o faulthandler_timeout=0"
 
 lint:  ## style, security rules, types, import directions
 	@$(PYTHON) -m bootstrap venv --dev

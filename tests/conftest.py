@@ -14,7 +14,13 @@ from xdist.scheduler import LoadScopeScheduling
 from results.viewer import EVERYTHING, read_as
 
 ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
-FOLDERS = {"tests/faults/": "faults", "tests/live/": "live", "tests/e2e/": "browser", "tests/bootstrap/": "bootstrap"}
+FOLDERS = {
+    "tests/faults/": "faults",
+    "tests/soak/": "soak",
+    "tests/live/": "live",
+    "tests/e2e/": "browser",
+    "tests/bootstrap/": "bootstrap",
+}
 # Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
 TOGETHER = {
     "tests/live/trials/test_host_factors.py": "kernel",
@@ -44,6 +50,12 @@ class _AtOnce:
             terminal = self._config.pluginmanager.get_plugin("terminalreporter")
             reason = report.longreprtext.strip().splitlines()[-1:]
             terminal.write_line(f"\n{report.outcome} in {report.when}: {report.nodeid}: {''.join(reason)}")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How long the soak is (tests/soak): a few trials where it is one test of many, thousands by `make soak`."""
+    parser.addoption("--soak", type=int, default=60, help="trials of the soak")
+    parser.addoption("--soak-seed", type=int, default=1, help="of its random faults")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -99,7 +111,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind in ("live", "faults"):
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
-    order = ["faults", "bootstrap", "live", "browser", ""]
+    order = ["faults", "soak", "bootstrap", "live", "browser", ""]
     items.sort(key=lambda item: order.index(_kind(item)))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,16 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from results import agents as verbs
 from results import hostfactors, models
-from results.agents import Contact
 from results.domain.kinds.host_factors import read
 from tests import factories, restarting
 from tests.faults import fleet as fleets
 from tests.faults import trials, watching
+from tests.faults.agents import introduced
 from tests.faults.fleet import Fleet
 from tests.faults.processes import until
 from tests.faults.trials import PHASES, Gates
-from tests.live.trials.conftest import agent_fields
-from workers import contact
-from workers.postgres import cluster
 from workers.remote.address import Address
-from workers.remote.connection import connected
 
 _FROM = PHASES.index("prepare")
 
@@ -90,34 +84,11 @@ def gates(agent_environment: dict[str, Any]) -> Gates:
 @pytest.fixture(scope="module")
 def agents(fleet: Fleet, gates: Gates, agent_environment: dict[str, Any]) -> Iterator[list[Address]]:
     """An agent for each phase but the first, whose trial waits for the next one's."""
-    folder = gates.folder.parent
-    base = Address(
-        name="",
-        **{name: agent_environment[name] for name in ("host", "user", "key_path", "host_key")},
-        port=fleet.agent_port,
-        data_dir="",
-        work_dir="",
-        search=tuple(one for one in agent_environment["search"] if "/old" not in one),
-    )
-    facts: Contact | None = None
-    made = []
-    for phase in PHASES[_FROM:]:
-        address = replace(base, name=phase, data_dir=f"{folder}/data-{phase}", work_dir=f"{folder}/{phase}")
-        facts = facts or asyncio.run(contact.discover_agent(address))
-        row = verbs.create_agent(agent_fields(address), "test")
-        models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
-        verbs.record_contact(row.pk, facts, timezone.now())
-        hostfactors.define(row, read(trials.definition(gates, phase)), "test")
-        made.append(address)
-    yield made
-    for address in made:
-        asyncio.run(_removed(address))
-
-
-async def _removed(address: Address) -> None:
-    async with connected(address) as remote:
-        await cluster.stop_others(remote)
-        await remote.run("rm", "-rf", "--", address.data_dir, address.work_dir)
+    phases = PHASES[_FROM:]
+    with introduced(phases, gates.folder.parent, fleet.agent_port, agent_environment) as addresses:
+        for phase in phases:
+            hostfactors.define(models.Agent.objects.get(name=phase), read(trials.definition(gates, phase)), "test")
+        yield addresses
 
 
 @pytest.fixture

@@ -84,11 +84,12 @@ class Fleet:
 
 
 @contextmanager
-def running(warehouse: Warehouse, folder: Path) -> Iterator[Fleet]:
+def running(warehouse: Warehouse, folder: Path, workers: int = 2) -> Iterator[Fleet]:
     """All of it, until the block ends; everything is ended by the process that started it.
 
-    folder: gets the logs and the bundles."""
-    fleet = _fleet(warehouse, folder)
+    folder: gets the logs and the bundles.
+    workers: how many run trials."""
+    fleet = _fleet(warehouse, folder, workers)
     with ExitStack() as stack:
         for part in fleet.parts:
             stack.callback(part.stop)
@@ -96,7 +97,7 @@ def running(warehouse: Warehouse, folder: Path) -> Iterator[Fleet]:
         yield fleet
 
 
-def _fleet(warehouse: Warehouse, folder: Path) -> Fleet:
+def _fleet(warehouse: Warehouse, folder: Path, workers: int) -> Fleet:
     known = places.known(places.state_folder())
     assert known is not None
     queue_port, sshd_port, web_port = free_port(), free_port(), free_port()
@@ -131,7 +132,7 @@ def _fleet(warehouse: Warehouse, folder: Path) -> Fleet:
         web=part("web", gunicorn, web_port, "Booting worker"),
         beat=celery("beat", "beat", *scheduler, ready="beat: Starting"),
         control=celery("control", *_POOL, "-Q", "control,agents", "-n", "control@%h"),
-        workers=[celery(f"trials{n}", *_POOL, "-Q", "trials", "-n", f"trials{n}@%h") for n in (1, 2)],
+        workers=[celery(f"trials{n}", *_POOL, "-Q", "trials", "-n", f"trials{n}@%h") for n in range(1, workers + 1)],
         bundles=folder / "bundles",
         agent_port=sshd_port,
         url=f"http://{bind}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -74,23 +73,10 @@ def test_a_fault(
     assert unexpected == {}
     for trial in held.trials.values():
         trials.require_right(fleet, trial)
-    assert trials.overlaps(_by_agent()) == []
+    assert trials.overlaps() == []
     until(
         lambda: not models.Lease.objects.filter(attempt__isnull=False).exists(),
         lambda: list(models.Lease.objects.values()),
     )
     until(lambda: not watching.left_behind(held.agents), lambda: watching.left_behind(held.agents), 30)
-    until(lambda: not _unfinished(fleet), lambda: _unfinished(fleet), 120)
-
-
-def _unfinished(fleet: Fleet) -> list[str]:
-    return [path.name for path in (fleet.bundles / "unfinished").iterdir()]
-
-
-def _by_agent() -> dict[str, list[models.Attempt]]:
-    names = dict(models.Agent.objects.values_list("pk", "name"))
-    attempts: dict[str, list[models.Attempt]] = defaultdict(list)
-    for attempt in models.Attempt.objects.select_related("trial"):
-        for agent in attempt.trial.agents:
-            attempts[names[agent]].append(attempt)
-    return attempts
+    until(lambda: not trials.unfinished(fleet), lambda: trials.unfinished(fleet), 120)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -141,14 +141,26 @@ def require_right(fleet: Fleet, trial_id: int) -> None:
     assert (fleet.bundles / attempt.bundle).is_file()
 
 
-def overlaps(of: Mapping[str, list[models.Attempt]]) -> list[str]:
-    """Attempts on one agent whose times overlap, by what the warehouse says.
-
-    of: agent → its attempts."""
+def overlaps() -> list[str]:
+    """Attempts on one agent whose times overlap, by what the warehouse says."""
     pairs = []
-    for agent, attempts in of.items():
+    for agent, attempts in _by_agent().items():
         in_order = sorted(attempts, key=lambda attempt: attempt.started_at)
         for first, second in pairwise(in_order):
             if first.ended_at is None or first.ended_at > second.started_at:
                 pairs.append(f"{agent}: {first.pk} and {second.pk}")
     return pairs
+
+
+def _by_agent() -> dict[str, list[models.Attempt]]:
+    names = dict(models.Agent.objects.values_list("pk", "name"))
+    attempts: dict[str, list[models.Attempt]] = defaultdict(list)
+    for attempt in models.Attempt.objects.select_related("trial"):
+        for agent in attempt.trial.agents:
+            attempts[names[agent]].append(attempt)
+    return attempts
+
+
+def unfinished(fleet: Fleet) -> list[str]:
+    """What attempts that run, or were lost, have in the bundle folder."""
+    return [path.name for path in (fleet.bundles / "unfinished").iterdir()]
