@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from results import VERSION
 from results.domain.errors import TeitenError
+from results.models.plans import MissedCause
 from results.queries.operation import operation
 from webapp.api.common import IgnoreAcceptNegotiation
 from webapp.health import check_queue
@@ -55,6 +56,12 @@ class OperationCollector(Collector):
         yield from _leases()
         yield from self._ended()
         yield from _beat()
+        yield self._missed()
+
+    def _missed(self) -> Metric:
+        counts = dict.fromkeys(MissedCause.values, 0) | operation.plans_with_missed_runs(self.now)
+        help_text = "Plans with times of their schedule that were noted as missed in the last hour."
+        return _gauge("teiten_last_hour_plans_missed", help_text, ["cause"], [((c,), n) for c, n in counts.items()])
 
     def _ended(self) -> Iterator[Metric]:
         ended, labels = operation.ended_attempts(self.now), ["state", "error"]

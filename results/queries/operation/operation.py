@@ -10,7 +10,7 @@ from django.db.models import Count
 from django_celery_beat.models import PeriodicTask
 
 from results import sql
-from results.models import Agent
+from results.models import Agent, MissedRuns
 
 WINDOW = timedelta(hours=1)
 
@@ -112,6 +112,12 @@ def agents_by_state() -> dict[str, int]:
     """Return how many enabled agents are in each state."""
     counts = Agent.objects.filter(enabled=True).order_by("state").values_list("state").annotate(Count("pk"))
     return dict(counts)
+
+
+def plans_with_missed_runs(now: datetime) -> dict[str, int]:
+    """Return how many plans have times of their schedule that were noted as missed in the last hour, by cause."""
+    noted = MissedRuns.objects.filter(noted_at__gte=now - WINDOW).order_by("cause").values_list("cause")
+    return dict(noted.annotate(Count("plan", distinct=True)))
 
 
 def beat_tasks() -> list[BeatTask]:

@@ -70,6 +70,21 @@ def test_what_waits_and_runs_is_counted(client: Client) -> None:
     assert values["teiten_agents"] == {of(state="ready"): models.Agent.objects.count()}
 
 
+def test_plans_whose_schedule_missed_its_times_are_counted(client: Client) -> None:
+    now = timezone.now()
+    factories.agent()
+    plans = [factories.stored_plan(name=name) for name in ("nightly", "weekly")]
+    times = {"first_at": now, "last_at": now, "count": 3}
+    for plan, noted_at in ((plans[0], now), (plans[1], now - timedelta(hours=2))):
+        for _ in range(2):
+            models.MissedRuns.objects.create(plan=plan, cause="down", noted_at=noted_at, **times)
+    assert scraped(client)["teiten_last_hour_plans_missed"] == {
+        of(cause="down"): 1,
+        of(cause="going"): 0,
+        of(cause="refused"): 0,
+    }
+
+
 def test_a_lease_tells_when_its_holder_was_heard_of(client: Client) -> None:
     trial = factories.run().trials.order_by("position").first()
     assert trial is not None
@@ -168,7 +183,7 @@ def test_the_number_of_queries_does_not_depend_on_what_there_is(
     headers = token()
     scraped(client, **headers)  # notes that the token was used
     for _ in range(2):
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             scraped(client, **headers)
         read_as(lambda: EVERYTHING)
         for trial in factories.run().trials.all()[:2]:
