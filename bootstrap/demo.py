@@ -55,7 +55,7 @@ def _prepare(session: Running) -> None:
     for arguments, patterns in (
         (("migrate",), ("*/migrations/*.py",)),
         # static files, and the code and libraries that collect them
-        (("collectstatic", "--noinput", "--clear"), ("static/**/*", "webapp/**/*.py", "requirements.txt")),
+        (("collectstatic", "--noinput", "--clear"), ("static/**/*", "webapp/**/*.py", "requirements.lock")),
     ):
         stamp, current_hash = session.places.state / f"{arguments[0]}-stamp", _hash(patterns)
         if not stamp.exists() or stamp.read_text(encoding="utf-8") != current_hash:
@@ -101,7 +101,7 @@ def _settings_for_others(session: Running) -> Iterator[None]:
 
 def _hash(patterns: tuple[str, ...]) -> str:
     """Return a hash of these files of the checkout and of the requirements, whose packages have such files too."""
-    digest = hashlib.sha256((CHECKOUT / "requirements.txt").read_bytes())
+    digest = hashlib.sha256((CHECKOUT / "requirements.lock").read_bytes())
     for path in sorted(path for pattern in patterns for path in CHECKOUT.glob(pattern)):
         if path.is_file():
             digest.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())

@@ -1,4 +1,4 @@
-"""Make the virtual environment with the pinned requirements, and reuse it while the requirement files are the same."""
+"""Make the virtual environment with the locked requirements, and reuse it while the locks are the same."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bootstrap import system
 from bootstrap.errors import BootstrapError, say
 from bootstrap.places import CHECKOUT, VENV
 
-_FILES = {False: "requirements.txt", True: "requirements-dev.txt"}
+_FILES = {False: "requirements-demo.lock", True: "requirements-dev.lock"}
 
 
 def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
@@ -28,13 +28,15 @@ def ensure(dev: bool, checkout: Path = CHECKOUT, folder: Path = VENV) -> bool:
     name = _FILES[dev]
     say(f"Installing {name} into {folder.name} …")
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-    _call([*pip, "--requirement", str(checkout / name)], f"The requirements of {name} could not be installed.")
+    # A lock names all that is to be installed, so that nothing needs to be resolved.
+    locked = ["--require-hashes", "--no-deps", "--requirement", str(checkout / name)]
+    _call([*pip, *locked], f"The requirements of {name} could not be installed.")
     stamp.write_text(json.dumps(requirements, indent=1) + "\n", encoding="utf-8")
     return True
 
 
 def _stamp_content(dev: bool, checkout: Path) -> dict[str, str]:
-    """Return the content of the stamp: the version of Python, and the hash of each requirement file."""
+    """Return the content of the stamp: the version of Python, and the hash of each lock."""
     names = [_FILES[False], _FILES[True]] if dev else [_FILES[False]]
     hashes = {name: hashlib.sha256((checkout / name).read_bytes()).hexdigest() for name in names}
     return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", **hashes}
