@@ -32,7 +32,7 @@ tests:  ## any of them: make tests WHICH=slow ARGS="-k pgpool -x"
 soak:  ## thousands of short trials while things fail at random, some hours: make soak TRIALS=5000
 	@$(MAKE) --no-print-directory tests WHICH=soak PROCESSES=0 ARGS="--soak $(TRIALS) -s -o faulthandler_timeout=0"
 
-lint:  ## style, security rules, types, import directions
+lint:  ## style, security rules, types, import directions, containers
 	@$(PYTHON) -m bootstrap venv --dev
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
@@ -40,6 +40,9 @@ lint:  ## style, security rules, types, import directions
 	$(VENV)/djangofmt --check templates
 	TEITEN_DEBUG=1 $(VENV)/mypy .
 	$(VENV)/lint-imports
+	$(VENV)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
+	$(VENV)/compose-lint --quiet --skip-suppressed --strict-config --fail-on low --no-env --no-merge-overrides docker-compose.yml
+	$(VENV)/hadolint --ignore DL3008 Dockerfile deploy/agent/Dockerfile
 
 lock:  ## requirements*.lock anew from requirements*.txt; ARGS=--upgrade takes newer versions of what those do not name
 	@$(PYTHON) -m bootstrap venv --dev

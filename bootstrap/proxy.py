@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from string import Template
 
 from bootstrap import system
@@ -9,23 +10,9 @@ from bootstrap.places import CHECKOUT, Places, write_file
 from bootstrap.ports import HOST
 
 TEMPLATE = CHECKOUT / "deploy" / "proxy.conf.template"
+MAIN = CHECKOUT / "deploy" / "nginx.conf"
 # One process, which runs as who starts it and keeps the environment by which a later start finds it (sweep.py).
-_MAIN = """daemon off;
-master_process off;
-pid "{folder}/pid";
-error_log stderr warn;
-worker_rlimit_nofile 8192;
-events {{ worker_connections 4096; }}
-http {{
-    access_log off;
-    client_body_temp_path "{folder}/client_body";
-    proxy_temp_path "{folder}/proxy";
-    fastcgi_temp_path "{folder}/fastcgi";
-    uwsgi_temp_path "{folder}/uwsgi";
-    scgi_temp_path "{folder}/scgi";
-    include "{folder}/proxy.conf";
-}}
-"""
+_ONE_PROCESS = "daemon off;\nmaster_process off;\n"
 
 
 def command(places: Places, listen: int, upstream: int) -> tuple[str, ...] | None:
@@ -38,5 +25,6 @@ def command(places: Places, listen: int, upstream: int) -> tuple[str, ...] | Non
     addresses = {"TEITEN_LISTEN": f"{HOST}:{listen}", "TEITEN_UPSTREAM": f"{HOST}:{upstream}"}
     folder = places.proxy
     write_file(folder / "proxy.conf", Template(TEMPLATE.read_text(encoding="utf-8")).safe_substitute(addresses))
-    write_file(folder / "nginx.conf", _MAIN.format(folder=folder))
+    main = re.sub(r"\B/tmp/([\w.]+);", rf'"{folder}/\1";', MAIN.read_text(encoding="utf-8"))
+    write_file(folder / "nginx.conf", _ONE_PROCESS + main)
     return (nginx, "-p", str(folder), "-c", str(folder / "nginx.conf"))

@@ -21,7 +21,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from bootstrap import proxy
 from bootstrap.places import Places
 from bootstrap.ports import HOST
-from bootstrap.proxy import TEMPLATE
+from bootstrap.proxy import MAIN, TEMPLATE
 from webapp.bodies import upload_of
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +34,8 @@ def services() -> dict[str, Any]:
 
 def test_compose_gives_the_proxy_its_configuration_and_the_addresses_in_it() -> None:
     proxy = services()["proxy"]
-    assert [volume.partition(":")[0] for volume in proxy["volumes"]] == [f"./{TEMPLATE.relative_to(ROOT)}"]
+    files = [volume.partition(":")[0] for volume in proxy["volumes"] if volume.startswith("./")]
+    assert files == [f"./{path.relative_to(ROOT)}" for path in (MAIN, TEMPLATE)]
     given = {name for name in proxy["environment"] if name.startswith("TEITEN_")}
     assert given == set(re.findall(r"\$\{(\w+)\}", TEMPLATE.read_text(encoding="utf-8")))
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Sink
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from bootstrap import ports
 from bootstrap.system import redis_server
@@ -116,3 +122,17 @@ def test_static_files_that_are_not_collected_are_counted(settings: Any, tmp_path
 
 def test_the_programs_for_documents_are_there() -> None:
     assert [(well, text.partition(" ")[0]) for well, text in parts.programs()] == [(True, "Pandoc"), (True, "Pango")]
+
+
+@pytest.mark.django_db
+def test_one_part_alone_is_looked_at_as_the_health_check_of_beat_does() -> None:
+    every, _ = IntervalSchedule.objects.get_or_create(every=5, period=IntervalSchedule.SECONDS)
+    beat = PeriodicTask.objects.filter(name="dispatch")
+    beat.delete()
+    PeriodicTask.objects.create(name="dispatch", interval=every, last_run_at=timezone.now())
+    output = StringIO()
+    call_command("doctor", "--part", "beat", stdout=output)
+    assert re.fullmatch(r"ok +beat: last wrote at [\d:]+ UTC\n", output.getvalue())
+    beat.update(last_run_at=timezone.now() - timedelta(minutes=3))
+    with pytest.raises(CommandError, match="1 to mend"):
+        call_command("doctor", "--part", "beat", stdout=output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -39,29 +40,36 @@ class Command(BaseCommand):
         "every agent. Exit code 1 if one is not well."
     )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--part", action="append", choices=_checks(), help="look at this part only (repeatable)")
+
+    def handle(self, *args: Any, part: list[str] | None, **options: Any) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         failures = 0
-        checks: dict[str, Callable[[], Iterator[Finding]]] = {
-            "warehouse": _warehouse,
-            "Redis": _queue,
-            "workers": parts.workers,
-            "beat": _beat,
-            "clocks": parts.clocks,
-            "bundle folder": _bundles,
-            "static files": parts.static_files,
-            "programs": parts.programs,
-            "proxies": parts.proxies,
-            "mail": parts.mail,
-            "agents": _agents,
-        }
-        for name, check in checks.items():
-            for ok, text in _findings(check):
+        checks = _checks()
+        for name in part or checks:
+            for ok, text in _findings(checks[name]):
                 failures += not ok
                 mark = "[green]ok[/]   " if ok else "[red]mend[/] "
                 console.print(f"{mark} {name}: {escape(text)}", highlight=False, soft_wrap=True)
         if failures:
             raise CommandError(f"{failures} to mend.", returncode=1)
+
+
+def _checks() -> dict[str, Callable[[], Iterator[Finding]]]:
+    return {
+        "warehouse": _warehouse,
+        "Redis": _queue,
+        "workers": parts.workers,
+        "beat": _beat,
+        "clocks": parts.clocks,
+        "bundle folder": _bundles,
+        "static files": parts.static_files,
+        "programs": parts.programs,
+        "proxies": parts.proxies,
+        "mail": parts.mail,
+        "agents": _agents,
+    }
 
 
 def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
