@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
-from results import ingest, models
+from results import ingest, models, runs
 from results.queries.agents.capabilities import answers_of, capability_matrix
-from tests.live.trials.conftest import record_access_method, value
+from results.domain.states import AttemptState
+from tests.live.trials.conftest import record_access_method, run_next, start, value
+from tests.live.trials.killing import beside, on_agent
+from tests.live.trials.test_left_behind import running
 from workers import reingest
 from workers.bundle import reader
 from workers.bundle.manifest import Manifest
+from workers.remote.address import Address
 from workers.workloads.capabilities.finding import all_checks
 
 Measure = Callable[..., models.Attempt]
@@ -83,3 +87,24 @@ def test_an_access_method_that_has_gone_since_the_plan_was_made_fails_the_trial_
     assert "zheap" in str(attempt.error)
     assert attempt.measured_from is None
     assert not attempt.documents.exists()
+
+
+_SCRATCH = 'ls -d "$1"/clusters/*+scratch+* 2>/dev/null || true'
+_STARTED = """
+until [ -s "$(ls -d "$1"/clusters/*+scratch+*/data/postmaster.pid 2>/dev/null | head -n 1)" ]; do sleep 0.05; done
+"""
+
+
+def test_a_cancelled_trial_leaves_none_of_the_servers_of_its_checks(address: Address, agent: models.Agent) -> None:
+    run = start(workload="capabilities", installation="16", parameters={"rows": 500}, collectors=[])
+
+    def cancel() -> None:
+        on_agent(address, _STARTED, address.data_dir)
+        runs.cancel_run(run.pk, "test")
+
+    with beside(cancel):
+        attempt = run_next()
+    assert attempt.state == AttemptState.CANCELLED
+    assert attempt.gaps == []
+    assert running(address) == []
+    assert on_agent(address, _SCRATCH, address.data_dir) == ""
