@@ -102,6 +102,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "systemd",
+        (("systemd-analyze",),),
+        "the tests let systemd read its units of Teiten",
+        without="the units are compared with the containers only",
+        dev=True,
+    ),
+    Need(
         "r-cran-jsonlite",  # and R itself
         (("Rscript",),),
         "the tests run the guide's recipe in R",

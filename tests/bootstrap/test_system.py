@@ -40,6 +40,7 @@ def test_what_is_needed_by_the_tests_only() -> None:
         "pgpool2",
         "r-cran-jsonlite",
         "sudo",
+        "systemd",
     }
 
 
