@@ -11,11 +11,13 @@ from functools import partial
 from results.domain.errors import AgentError, DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from workers import registry, watching
+from workers.bundle.server_messages import GONE
 from workers.execution import Execution
 from workers.interfaces import ReleasingTopology, Service
 from workers.postgres import sessions
 from workers.postgres.server import Server
 from workers.remote import job
+from workers.replication import failover
 from workers.servers.nodes import all_of
 
 CANCELLED = "cancelled"
@@ -31,12 +33,30 @@ async def clean(attempt: Execution, *, lost: bool) -> None:
         return
     try:
         async with attempt.phases.phase("clean"):
+            if not lost and not _is_cancelled(attempt):
+                await _try_step(attempt, "servers", partial(_note_gone_servers, attempt))
             await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
                 await _restore(attempt)
                 await _tear_down(attempt, await attempt.reporter.idle_agents())
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
+
+
+def _is_cancelled(attempt: Execution) -> bool:
+    return attempt.error is not None and attempt.error["kind"] == CANCELLED
+
+
+async def _note_gone_servers(attempt: Execution) -> None:
+    """Note the servers that have ended though nothing of the trial was to end them, with the last line of their logs,
+    and save these logs: what the trial failed for may be no more than that."""
+    stage = attempt.stage
+    servers = {node: server for node, server in stage.servers.items() if not server.outside}
+    lines = dict(zip(servers, await all_of(server.gone() for server in servers.values()), strict=True))
+    if gone := {node: line for node, line in lines.items() if line and node not in failover.failed_nodes(stage)}:
+        attempt.writer.note(GONE, gone)
+        for node in gone:
+            await _save_log(attempt, node, servers[node])
 
 
 async def _end_jobs(attempt: Execution, *, failed: bool) -> None:
@@ -114,9 +134,13 @@ async def _save_logs(attempt: Execution) -> None:
     """Add the end of each server's log and what the collectors had gathered, after a failure."""
     running: dict[str, Service] = {**attempt.stage.servers, **attempt.stage.poolers, **attempt.stage.services}
     for role, service in running.items():
-        try:
-            attempt.writer.add(f"server/{role}.log", await service.log_tail())
-        except TeitenError as error:
-            attempt.writer.gap("server log", role, str(error))
+        await _save_log(attempt, role, service)
     if attempt.last_phase == "measure" and not any(phase.name == "collect" for phase in attempt.phases.done):
         await watching.stop(attempt)
+
+
+async def _save_log(attempt: Execution, role: str, service: Service) -> None:
+    try:
+        attempt.writer.add(f"server/{role}.log", await service.log_tail())
+    except TeitenError as error:
+        attempt.writer.gap("server log", role, str(error))

@@ -12,7 +12,8 @@ _SERVER = re.compile(r"\b(?:PANIC|FATAL|ERROR):\s+(.+)")
 _PROGRAM = re.compile(r"\b(?:error|fatal):\s+(.+)")  # as pgbench, psql and initdb begin theirs
 # what a server says of a session that somebody else ended: never the cause
 _CONSEQUENCE = re.compile(
-    r"terminating connection (?:due to administrator command|because of crash of another server process)"
+    r"terminating connection (?:due to administrator command|because of crash of another server process"
+    r"|due to unexpected postmaster exit)"
     r"|canceling statement due to user request"
     r"|the database system is (?:starting up|shutting down|in recovery mode|not yet accepting connections)"
 )
@@ -23,24 +24,30 @@ _NUMBER = re.compile(r"\d+")
 def cause(error: Mapping[str, Any] | None) -> str:
     """Return the line that says why; '' without an error.
 
-    It is the server's first own error in what the failed command printed, else in its log at that time, else the
-    program's; else what Teiten says of it, with its reason.
+    It is that a server had ended, unless a PANIC says why; else the server's first own error in what the failed
+    command printed, else in its log at that time, else the program's; else what Teiten says of it, with its reason.
 
-    error: `TeitenError.as_dict()`, with `server_log` where a bundle had that of the server.
+    error: `TeitenError.as_dict()`, with `server_log` where a bundle had that of the server, and `server_gone` where
+        that had ended.
     """
     if not error:
         return ""
     what, why = str(error.get("what") or ""), str(error.get("why") or "")
-    if error.get("kind") not in _BY_TEITEN:
-        printed = [why, str(error.get("stderr") or ""), str(error.get("stdout") or "")]
-        logged = str(error.get("server_log") or "")
-        messages = [*_messages([*printed, logged], _SERVER), *_messages(printed, _PROGRAM)]
-        if messages:
-            return shortened(messages[0])
+    if error.get("kind") not in _BY_TEITEN and (message := _message(error, why)):
+        return shortened(message)
     reason = why.strip().partition("\n")[0]
     if what == WORKLOAD_FAILED and reason:
         return shortened(reason)
     return shortened(f"{what} {reason}".strip())
+
+
+def _message(error: Mapping[str, Any], why: str) -> str:
+    """Return what servers or programs say of a failure; '' where they say nothing."""
+    printed = [why, *(str(error.get(name) or "") for name in ("stderr", "stdout"))]
+    logged = str(error.get("server_log") or "")
+    if error.get("server_gone") and not logged.startswith("PANIC:"):
+        return str(error["server_gone"])
+    return next(iter([*_messages([*printed, logged], _SERVER), *_messages(printed, _PROGRAM)]), "")
 
 
 def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tests.faults.processes import until
 from tests.faults.trials import PHASES, Gates
 from workers.remote.address import Address
 
+Hold = Callable[[Mapping[str, Mapping[str, Any]]], "Held"]  # phase → what differs in the plan of its trial
 _FROM = PHASES.index("prepare")
 
 
@@ -56,6 +57,18 @@ class Held:
         agents = models.Agent.objects.values("name", "state", "lease__attempt", "lease__heartbeat_at")
         words = ("run__name", "state", "phase", "error", "attempts__state", "attempts__worker")
         return [*rows.values(*words), *agents]
+
+
+def require_nothing_left(fleet: Fleet, agents: Sequence[Address]) -> None:
+    """No lease, nothing on the agents, and no unfinished bundle, once there has been time to clean up."""
+
+    def unfinished() -> list[str]:
+        return [path.name for path in (fleet.bundles / "unfinished").iterdir()]
+
+    leases = models.Lease.objects.filter(attempt__isnull=False)
+    until(lambda: not leases.exists(), lambda: list(leases.values()))
+    until(lambda: not watching.left_behind(agents), lambda: watching.left_behind(agents), 30)
+    until(lambda: not unfinished(), unfinished)
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +105,15 @@ def agents(fleet: Fleet, gates: Gates, agent_environment: dict[str, Any]) -> Ite
 
 
 @pytest.fixture
-def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Callable[[], Held]]:
+def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Hold]:
     """Starts a trial in each phase, and waits until each is there. The measured one starts last."""
     made: list[Held] = []
 
-    def start(phase: str) -> int:
-        run = fleet.ask("POST", "runs/", trials.plan(phase, gates))
-        return models.Trial.objects.get(run=run["id"]).pk
+    def start(phase: str, changes: Mapping[str, Mapping[str, Any]]) -> int:
+        plan = trials.changed(trials.plan(phase, gates), changes.get(phase, {}))
+        return models.Trial.objects.get(run=fleet.ask("POST", "runs/", plan)["id"]).pk
 
-    def held() -> Held:
+    def held(changes: Mapping[str, Mapping[str, Any]]) -> Held:
         gates.close()
         models.Agent.objects.update(facts_at=timezone.now())  # or a contact would be due, and the trials wait for it
         settings = fleet.warehouse.settings
@@ -111,9 +124,9 @@ def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Callable
         here = Held(fleet, agents, gates, {}, lock)
         made.append(here)
         for phase in ("prepare", "queued", "load", "collect", "ingest"):
-            here.trials[phase] = start(phase)
+            here.trials[phase] = start(phase, changes)
         until(lambda: all(phase == where for phase, where in here.where().items()), here.why)
-        here.trials["measure"] = start("measure")
+        here.trials["measure"] = start("measure", changes)
         saved = fleet.bundles / "unfinished"
         until(
             lambda: (

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-from collections.abc import Iterable
-from pathlib import Path
 
 from redis import Redis
 
 from tests.faults.conftest import Held
+from tests.faults.fleet import Fleet
 from tests.faults.processes import Program
 
 AWAY_S = 60.0
@@ -21,9 +18,14 @@ def nothing(held: Held) -> None:
 
 
 def worker_killed(held: Held) -> None:
-    for worker in held.fleet.workers:
+    kill_workers(held.fleet)
+
+
+def kill_workers(fleet: Fleet) -> None:
+    """Both at once, before others start."""
+    for worker in fleet.workers:
         worker.kill()
-    for worker in held.fleet.workers:
+    for worker in fleet.workers:
         worker.start()
 
 
@@ -82,27 +84,21 @@ def warehouse_away(held: Held) -> None:
     held.fleet.warehouse.restart(AWAY_S)
 
 
-def ssh_cut(held: Held) -> None:
-    """Every login that there is ends; the next one succeeds."""
-    _kill(_sessions(held))
+def cancelled(held: Held) -> None:
+    for trial in held.trials.values():
+        held.fleet.ask("POST", f"trials/{trial}/cancel/")
 
 
-def sshd_restarted(held: Held) -> None:
-    sessions = _sessions(held)
-    held.fleet.sshd.stop()
-    _kill(sessions)
-    held.fleet.sshd.start()
+def messages_doubled(held: Held) -> None:
+    """Each of the messages that Teiten's parts send, some more times."""
+    for task in ("work", "dispatch", "reap", "contact_all", "alert"):
+        for _ in range(8):
+            held.fleet.send(task)
 
 
-def _sessions(held: Held) -> list[int]:
-    """The processes of sshd that have a login each."""
-    children = Path(f"/proc/{held.fleet.sshd.pid}/task/{held.fleet.sshd.pid}/children").read_text().split()
-    return [int(child) for child in children]
-
-
-def _kill(pids: Iterable[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+def two_of_each(held: Held) -> None:
+    """A second beat, and second workers with the names of the first, from here to the end of the trials."""
+    fleet = held.fleet
+    with fleet.second([fleet.beat, fleet.control, *fleet.workers]):
+        held.let_go()
+        held.outcomes()

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
-from results import models
 from tests.conftest import ROW
-from tests.faults import strikes, trials, watching
-from tests.faults.conftest import Held
+from tests.faults import agent_strikes, strikes, trials
+from tests.faults.conftest import Held, Hold, require_nothing_left
 from tests.faults.fleet import Fleet
-from tests.faults.processes import until
 from tests.faults.trials import PHASES
+from workers.remote.address import Address
 
 AGAIN, PICKED_UP = "done, at attempt 2", "done, picked up"
 _OF_A_LOST_WORKER = {
@@ -25,6 +25,8 @@ _OF_A_LOST_WORKER = {
     "ingest": PICKED_UP,
 }
 _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(, gap of (gated|clean))?"}
+_GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
+_OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,13 @@ class Fault:
     """One row of the table.
 
     strike: what happens while the six trials are held.
-    expected: phase → what becomes of the trial (a pattern), where it is not simply done."""
+    expected: phase → what becomes of the trial (a pattern), where it is not simply done.
+    plans: phase → what differs in the plan of its trial."""
 
     name: str
     strike: Callable[[Held], None]
     expected: Mapping[str, str] = field(default_factory=dict)
+    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 FAULTS = (
@@ -51,16 +55,26 @@ FAULTS = (
     Fault("Redis flushed", strikes.redis_flushed),
     Fault("the warehouse restarted", strikes.warehouse_restarted),
     Fault("the warehouse away for 60 s", strikes.warehouse_away),
-    Fault("all SSH logins cut", strikes.ssh_cut, _OF_LOST_LOGINS),
-    Fault("sshd restarted", strikes.sshd_restarted, _OF_LOST_LOGINS),
+    Fault("all SSH logins cut", agent_strikes.ssh_cut, _OF_LOST_LOGINS),
+    Fault("sshd restarted", agent_strikes.sshd_restarted, _OF_LOST_LOGINS),
+    Fault("the measured servers killed", agent_strikes.servers_killed, _OF_KILLED_SERVERS),
+    Fault("pgbench killed", agent_strikes.pgbench_killed, {"measure": r"failed: pgbench was ended by SIGKILL .*"}),
+    Fault("all trials cancelled", strikes.cancelled, dict.fromkeys(PHASES, "cancelled")),
+    Fault("each message some times more", strikes.messages_doubled),
+    Fault("a second beat, and second workers of the same names", strikes.two_of_each),
+    Fault("the agents rebooted", agent_strikes.rebooted, {**_OF_LOST_LOGINS, "measure": AGAIN}),
 )
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault(
-    fleet: Fleet, hold: Callable[[], Held], fault: Fault, record_property: Callable[[str, object], None]
+    fleet: Fleet,
+    agents: list[Address],
+    hold: Hold,
+    fault: Fault,
+    record_property: Callable[[str, object], None],
 ) -> None:
-    held = hold()
+    held = hold(fault.plans)
     fault.strike(held)
     held.let_go()
     outcomes = held.outcomes()
@@ -74,9 +88,4 @@ def test_a_fault(
     for trial in held.trials.values():
         trials.require_right(fleet, trial)
     assert trials.overlaps() == []
-    until(
-        lambda: not models.Lease.objects.filter(attempt__isnull=False).exists(),
-        lambda: list(models.Lease.objects.values()),
-    )
-    until(lambda: not watching.left_behind(held.agents), lambda: watching.left_behind(held.agents), 30)
-    until(lambda: not trials.unfinished(fleet), lambda: trials.unfinished(fleet), 120)
+    require_nothing_left(fleet, agents)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from results import models, warehouse
+from results.domain.failure_cause import cause
 from results.domain.states import AttemptState, TrialState
 from tests.faults.fleet import Fleet
 
@@ -25,7 +28,7 @@ CREATE TABLE t AS SELECT 1 AS one;
 _DEFINITION = """
 [gate]
 show = '''cat "MARK" 2>/dev/null || echo own'''
-revert = '''[ "$1" = own ] && rm -f "MARK" || echo "$1" >"MARK"'''
+revert = '''while [ -e "REVERT" ]; do sleep 0.1; done; [ "$1" = own ] && rm -f "MARK" || echo "$1" >"MARK"'''
 [gate.levels.open]
 apply = '''echo open >"MARK"'''
 check = '''cat "MARK"'''
@@ -51,12 +54,23 @@ class Gates:
         for name in GATES:
             (self.folder / name).unlink(missing_ok=True)
 
+    @contextmanager
+    def closed(self, name: str) -> Iterator[None]:
+        """One more, while the block runs."""
+        (self.folder / name).touch()
+        try:
+            yield
+        finally:
+            (self.folder / name).unlink()
+
 
 def definition(gates: Gates, agent: str) -> str:
     """The host factor `gate` of an agent; what it sets is a file."""
-    return _DEFINITION.replace("MARK", str(gates.folder / f"set-{agent}")).replace(
-        "GATE", str(gates.folder / "prepare")
-    )
+    files = {"MARK": f"set-{agent}", "GATE": "prepare", "REVERT": "revert"}
+    text = _DEFINITION
+    for word, name in files.items():
+        text = text.replace(word, str(gates.folder / name))
+    return text
 
 
 def plan(phase: str, gates: Gates) -> dict[str, Any]:
@@ -82,6 +96,18 @@ def plan(phase: str, gates: Gates) -> dict[str, Any]:
     return common | {"workload": "pgbench", "duration_s": seconds, "collectors": collectors, "parameters": {"scale": 1}}
 
 
+def changed(plan: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan with other values of some fields; tables and lists get further ones."""
+    whole = dict(plan)
+    for name, value in changes.items():
+        if isinstance(value, dict):
+            value = {**whole.get(name, {}), **value}
+        elif isinstance(value, list):
+            value = [*whole.get(name, []), *value]
+        whole[name] = value
+    return whole
+
+
 def phase_of(trial_id: int) -> str:
     """The phase in which a trial is: one whose bundle is archived and whose attempt runs is in `ingest`."""
     trial = models.Trial.objects.get(pk=trial_id)
@@ -90,8 +116,10 @@ def phase_of(trial_id: int) -> str:
 
 
 def ended(trial_id: int) -> bool:
+    """Whether it has, and so has its last attempt: one whose trial is cancelled is still to clean up."""
     ended_states = (TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED)
-    return bool(warehouse.retry(models.Trial.objects.filter(pk=trial_id, state__in=ended_states).exists))
+    trial = models.Trial.objects.filter(pk=trial_id, state__in=ended_states)
+    return bool(warehouse.retry(trial.exclude(attempts__state=AttemptState.RUNNING).exists))
 
 
 def outcome(trial_id: int) -> str:
@@ -102,7 +130,7 @@ def outcome(trial_id: int) -> str:
         return "cancelled"
     if trial.state == TrialState.FAILED:
         assert trial.error is not None
-        return f"failed: {trial.error['what']}"
+        return f"failed: {cause(trial.error)}"
     last = attempts[-1]
     words = ["done"]
     if last.picked_up:

@@ -28,6 +28,25 @@ def jobs() -> dict[int, Path]:
     return folders
 
 
+def jobs_of(agents: Sequence[Address]) -> list[int]:
+    """The processes of all jobs on these agents, and the supervisors that write down how the jobs end."""
+    folders = jobs() | _supervised()
+    return [pid for pid, folder in folders.items() if _is_of(folder, agents)]
+
+
+def _supervised() -> dict[int, Path]:
+    """Supervisor → folder of its job, from its command line: `job_start.sh` has the words."""
+    folders = {}
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = file.read_bytes().split(b"\0")
+        except OSError:  # it has ended
+            continue
+        if words[3:4] == [b"teiten-job"]:
+            folders[int(file.parent.name)] = Path(words[4].decode())
+    return folders
+
+
 @contextmanager
 def watched(agents: Sequence[Address]) -> Iterator[dict[str, set[frozenset[str]]]]:
     """Looks all the time which attempts have jobs that run on each agent: agent → the sets of attempts that were seen

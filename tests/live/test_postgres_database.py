@@ -120,6 +120,23 @@ async def test_a_database_that_cannot_be_dropped_costs_no_other_data(server: Ser
     assert (await database.ensure_database(server, "reuse", "broken", load)).how == "loaded"
 
 
+async def test_a_server_that_is_killed_while_it_loads_keeps_its_other_data(server: Server):
+    kept = await database.ensure_database(server, "reuse", "kept", Loader(server))
+    assert await server.gone() == ""
+
+    async def die(name: str) -> None:
+        await server.remote.script('kill -s KILL "$(head -n 1 "$1/postmaster.pid")"', server.data_dir)
+        await server.execute("SELECT pg_sleep(60)", database=name)
+
+    with pytest.raises(CommandError, match="The connection to PostgreSQL failed"):
+        await database.ensure_database(server, "reuse", "broken", die)
+    assert await server.gone() != ""
+    await server.stop()  # there is nothing to stop, and nothing wrong with that
+    again = await cluster.ensure(server.remote, server.installation, name="databases")
+    assert await count(again, kept.name) == 1000
+    assert (await database.ensure_database(again, "reuse", "broken", Loader(again))).how == "loaded"
+
+
 async def test_a_half_loaded_database_is_loaded_again(server: Server):
     await server.execute("CREATE DATABASE reuse_abc")
     load = Loader(server)

@@ -38,7 +38,7 @@ class Node:
 
 
 # the notes of Teiten itself that are read again; what kinds note they read themselves, all others are only kept
-_NOTES: Mapping[str, Any] = {"look": ActivitySample, "window": tuple[float, float]}
+_NOTES: Mapping[str, Any] = {"look": ActivitySample, "window": tuple[float, float], "servers_gone": Mapping[str, str]}
 # the fields of `TeitenError.as_dict()` of all errors, and what a bundle's reader adds; others are only kept
 _OF_ERRORS: Mapping[str, Any] = dict.fromkeys(
     (
@@ -54,6 +54,7 @@ _OF_ERRORS: Mapping[str, Any] = dict.fromkeys(
         "stderr",
         "host",
         "server_log",
+        "server_gone",
     ),
     str,
 ) | {"retryable": bool, "unreachable": bool, "exit_status": int | None}

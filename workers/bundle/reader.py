@@ -34,7 +34,7 @@ from results.domain.units import format_quantity
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest, require_known_error, require_known_notes
-from workers.bundle.server_messages import with_server_message
+from workers.bundle.server_messages import with_gone_servers, with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
 MOST_FILES = 100_000
@@ -224,6 +224,7 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
     error = error or _missing_collector(spec, gaps)
     if error:
         error = with_server_message(error, whole.events, files, manifest.started_s)
+        error = with_gone_servers(error, manifest.notes, {node.role: node.agent for node in manifest.nodes})
     return ParsedTrial(
         trial_key=manifest.trial_key,
         attempt=manifest.attempt,

@@ -15,6 +15,23 @@ _LOG = re.compile(r"server/[^/]+\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
 _LEVEL = re.compile(r"\b(?:PANIC|FATAL|ERROR):.*")
 _ENDED_ON_PURPOSE = ("cancelled", "lost")
+GONE = "servers_gone"  # note: node → last line of the log of a server that had ended when the trial was over
+_BY_WHOM = "The system log of its machine may say who ended it, such as the kernel where memory ran out."
+
+
+def with_gone_servers(error: dict[str, Any], notes: Mapping[str, Any], agents: Mapping[str, str]) -> dict[str, Any]:
+    """Return the error with `server_gone`, a sentence that `why` begins with, where servers had ended by then.
+
+    agents: role → name of its agent
+    """
+    if error.get("kind") in _ENDED_ON_PURPOSE or not notes.get(GONE):
+        return error
+    gone = " ".join(
+        f"The server {node} on agent {agents.get(node, node)} had ended, and not by Teiten. Its log ends with: {line}"
+        for node, line in notes[GONE].items()
+    )
+    why = "\n".join(filter(None, (gone, error.get("why"))))
+    return error | {"server_gone": gone, "why": why, "todo": f"{_BY_WHOM} {error.get('todo') or ''}".strip()}
 
 
 def with_server_message(

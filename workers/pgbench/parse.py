@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from results.domain.errors import ParseError
+from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
 
@@ -59,7 +60,7 @@ def _failure(report: Report, stderr: str, reading: Reading) -> str:
         return f"pgbench was still running at its deadline and was ended. {message}".strip()
     status = _exit_status(reading)
     if status != 0:
-        return f"pgbench ended with exit status {status}: {message or 'it gave no reason'}"
+        return f"pgbench {ending(status)}: {message or 'it gave no reason'}"
     if never_connected(stderr):
         return f"Not all clients ran: {message}"
     if was_aborted(stderr):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from results.domain.errors import CommandError, TeitenError, TrialError
 from workers.postgres import cluster
-from workers.postgres.server import Server
+from workers.postgres.server import Server, without_time
 
 WORKING = "bench"
 _LOADED = "loaded by Teiten"
@@ -134,18 +134,19 @@ async def _comment_on(server: Server, name: str) -> str | None:
 
 async def _load(server: Server, name: str, load: Load, *, mark: bool) -> None:
     await _require_made_by_teiten(server, name)
+    logged_bytes = await server.log_size()
     try:
         await server.execute(DROP_DATABASE + _CREATE_DATABASE, variables={"name": name, "comment": _MADE})
         await load(name)
         if mark:
             await server.execute(_MARK, variables={"name": name, "comment": _LOADED})
     except BaseException as error:
-        await _discard(server, name)
-        if isinstance(error, TeitenError) and _FULL.search(_all_output(error)):
+        full = await _discard(server, name, logged_bytes)
+        if isinstance(error, TeitenError) and (full or _FULL.search(_all_output(error))):
             raise TrialError(
                 f"The disk of {server.remote.address.name} filled up while the data was loaded.",
                 where="load",
-                why=error.why or error.what,
+                why=" ".join(filter(None, (error.why or error.what, full))),
                 todo="Free space below the agent's data directory, or lower the scale.",
             ) from error
         raise
@@ -167,33 +168,46 @@ async def _copy(server: Server, template: str) -> None:
     strategy = " STRATEGY file_copy" if server.installation.version_num >= 150000 else ""
     create = f'CREATE DATABASE :"name" TEMPLATE :"template"{strategy};{_MARK}'
     await _require_made_by_teiten(server, WORKING)
+    logged_bytes = await server.log_size()
     try:
         variables = {"name": WORKING, "template": template, "comment": _MADE}
         await server.execute(DROP_DATABASE + create, variables=variables)
     except CommandError as error:
-        if not _FULL.search(_all_output(error)):
+        full = await _discard(server, WORKING, logged_bytes)
+        if not full and not _FULL.search(_all_output(error)):
             raise
-        await _discard(server, WORKING)
         raise TrialError(
             f"The disk of {server.remote.address.name} filled up while the data was copied.",
             where="load",
-            why=error.why,
+            why=" ".join(filter(None, (error.why, full))),
             todo="Free space below the agent's data directory, lower the scale, or use the data policy reuse.",
         ) from error
 
 
-async def _discard(server: Server, name: str) -> None:
-    """Drop an incomplete database.
+async def _discard(server: Server, name: str, logged_bytes: int) -> str:
+    """Drop an incomplete database; return the server's own words where a full disk has brought it down, else ''.
 
-    Where a full disk has brought the server down, its whole cluster is removed: all of its data can be loaded again. A
-    server that refuses for another reason keeps the database: since it lacks the comment of a loaded one, the next
-    trial makes it anew, or reports the same refusal.
+    Then its whole cluster is removed: all of its data can be loaded again. A server that is gone for another reason, or
+    refuses, keeps the database: since it lacks the comment of a loaded one, the next trial makes it anew, or reports
+    the same refusal.
+
+    logged_bytes: size of the server's log before the load
     """
     try:
         await server.execute(DROP_DATABASE, variables={"name": name}, timeout_s=300)
     except CommandError as error:
-        if not server.outside and (error.exit_status == _CONNECTION_LOST or _FULL.search(_all_output(error))):
+        if server.outside:
+            return ""
+        lost = error.exit_status == _CONNECTION_LOST
+        full = _line_of_full_disk(await server.log_tail(logged_bytes) if lost else _all_output(error))
+        if full:
             await cluster.drop(server.remote, server)
+        return full
+    return ""
+
+
+def _line_of_full_disk(text: str) -> str:
+    return next((without_time(line).strip() for line in text.splitlines() if _FULL.search(line)), "")
 
 
 def _all_output(error: TeitenError) -> str:

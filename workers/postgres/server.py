@@ -154,6 +154,12 @@ class Server:
         log = (await self.remote.run("tail", "-c", begin, self.log_path)).stdout
         return log if since_bytes is not None else without_cut_line(log)
 
+    async def gone(self) -> str:
+        """Return the last line of the log of a server that does not run, without its time; '' of one that runs, or
+        whose cluster was removed."""
+        answer = (await self.remote.script(_GONE, self.data_dir, self.log_path)).stdout
+        return without_time(answer.strip())
+
     async def stop(self, mode: str = "fast") -> None:
         """Stop the server, if it runs, and wait for its end. Raises CommandError.
 
@@ -194,9 +200,14 @@ def without_cut_line(log: str) -> str:
     return log.partition("\n")[2] if len(log.encode()) >= _LOG_TAIL_BYTES else log
 
 
+def without_time(line: str) -> str:
+    """Return a line of a server's log without the time and the process at its beginning."""
+    return re.sub(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ", "", line)
+
+
 def start_error(installation: InstallationRef, remote: Remote, log: str) -> TrialError:
     """Return the error for a server that did not start: `why` is the end of its log, without times."""
-    lines = [re.sub(r"^\d{4}-\d\d-\d\d \S+ \S+ \[\d+\] ", "", line) for line in log.splitlines()]
+    lines = [without_time(line) for line in log.splitlines()]
     messages = [line for line in lines if line.strip() and not _ROUTINE.search(line)]
     return TrialError(
         f"PostgreSQL {installation.name} did not start on {remote.address.name}.",
@@ -211,10 +222,28 @@ _ROUTINE = re.compile(
     r"waiting for server to start|could not start server|Examine the log output"
 )
 
-_STOP = """
-[ -s "$2/postmaster.pid" ] || exit 0
-"$1/pg_ctl" stop -D "$2" -m "$3" -w -t 120 >/dev/null || [ ! -s "$2/postmaster.pid" ]
+# The pid file may be of a server that was killed.
+_RUNS = """
+runs() { [ -s "$1/postmaster.pid" ] && read -r pid <"$1/postmaster.pid" && [ "/proc/$pid/cwd" -ef "$1" ]; }
 """
+
+_GONE = (
+    _RUNS
+    + """
+[ -d "$1" ] || exit 0
+runs "$1" && exit
+last=$(tail -n 1 -- "$2")
+echo "${last:-(it is empty)}"
+"""
+)
+
+_STOP = (
+    _RUNS
+    + """
+runs "$2" || exit 0
+"$1/pg_ctl" stop -D "$2" -m "$3" -w -t 120 >/dev/null || ! runs "$2"
+"""
+)
 
 _START = """
 size=$(stat -c %s "$3" || echo 0)

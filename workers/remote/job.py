@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
+from results.domain.exit_status import ending
 from workers.remote.command import quote
 from workers.remote.connection import ENTER, LINK, Remote, link_error
 from workers.remote.limits import ANSWER_BYTES
@@ -65,9 +66,9 @@ class Finished:
         if self.ok:
             return
         result = self.result
-        ending = "did not end in time" if result.timed_out else f"ended with status {result.exit_status}"
+        how = "did not end in time" if result.timed_out else ending(result.exit_status)
         raise CommandError(
-            f"{program} {ending}",
+            f"{program} {how}",
             where=where,
             command=argv if isinstance(argv, str) else quote(argv),
             exit_status=result.exit_status,

@@ -78,7 +78,7 @@ def test_commands_run_before_and_after_and_a_failing_one_says_so(
     assert attempt.error is None, attempt.error
     files = reader.open_files(bundles / attempt.bundle)
     assert (files["topology/before.txt"], files["topology/after.txt"]) == (b"readied\n", b"tidied\n")
-    assert any("ended with status 3" in gap["reason"] for gap in attempt.gaps)
+    assert any("ended with exit status 3" in gap["reason"] for gap in attempt.gaps)
     assert on_agent(address, 'ls "$1/jobs"', address.work_dir) == ""
 
 

@@ -230,7 +230,7 @@ def test_a_generator_that_dies_fails_the_load(agent: models.Agent, monkeypatch: 
     whole = load.read
     monkeypatch.setattr(load, "read", lambda name: whole(name).replace("print rows > counted", "exit 1"))
     error = failed(trial(agent, data="fresh"))
-    assert (error["phase"], error["what"]) == ("load", "Loading (dimensions) ended with status 1")
+    assert (error["phase"], error["what"]) == ("load", "Loading (dimensions) ended with exit status 1")
     assert error["why"].endswith("customer: the generator made unknown rows, COPY took 300")
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from results.domain.errors import TrialError
+from results.domain.failure_cause import cause
 from results.domain.measurement.parsed_trial import Event
-from workers.bundle.server_messages import with_server_message
+from workers.bundle.server_messages import GONE, with_gone_servers, with_server_message
 
 STARTED_S = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
 ERROR = TrialError("The workload failed while it was measured.", why="pgbench ended with exit status 2").as_dict()
@@ -30,3 +31,23 @@ def test_without_a_line_that_tells_the_error_stays_as_it_is() -> None:
     assert with_server_message(ERROR, [], {"server/primary.log": LOG[:120]}, STARTED_S) == ERROR
     cancelled = ERROR | {"kind": "cancelled"}
     assert with_server_message(cancelled, [], {"server/primary.log": LOG}, STARTED_S) == cancelled
+
+
+def test_a_server_that_had_ended_is_named_first_with_the_end_of_its_log() -> None:
+    notes = {GONE: {"primary": "LOG:  database system is ready to accept connections"}}
+    error = with_gone_servers(ERROR, notes, {"primary": "db1"})
+    gone = (
+        "The server primary on agent db1 had ended, and not by Teiten. Its log ends with: LOG:  database system is "
+        "ready to accept connections"
+    )
+    assert error["why"].splitlines() == [gone, "pgbench ended with exit status 2"]
+    assert cause(error) == gone
+    panic = error | {"server_log": "PANIC:  could not write to file: No space left on device"}
+    assert cause(panic) == "could not write to file: No space left on device"
+
+
+def test_servers_that_were_ended_on_purpose_or_run_are_not_named() -> None:
+    notes = {GONE: {"primary": "LOG:  database system is shut down"}}
+    cancelled = ERROR | {"kind": "cancelled"}
+    assert with_gone_servers(cancelled, notes, {}) == cancelled
+    assert with_gone_servers(ERROR, {}, {}) == ERROR

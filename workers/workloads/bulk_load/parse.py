@@ -9,6 +9,7 @@ from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError, damaged
+from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
 
@@ -127,7 +128,8 @@ def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
         return f"{doing} was still running at its deadline and was ended{where}. {reason}".strip()
     status = reading.files.get(f"{folder}exit", "").strip()
     if status != "0":
-        return f"{doing} ended with exit status {status or 'unknown'}{where}: {reason or 'it gave no reason'}"
+        how = ending(int(status)) if status.isdigit() else "ended with an unknown exit status"
+        return f"{doing} {how}{where}: {reason or 'it gave no reason'}"
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from results.domain.errors import ParseError
+from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from workers.pgbench.parse import run_part
@@ -83,7 +84,7 @@ def _ending(reading: Reading, what: str, stderr: str) -> str:
     text = reading.files.get("exit", "").strip()
     if not text.isdigit():
         raise ParseError("not an exit status", file="exit", line=1, text=text)
-    return "" if text == "0" else f"{what} ended with exit status {text}: {words or 'it gave no reason'}"
+    return "" if text == "0" else f"{what} {ending(int(text))}: {words or 'it gave no reason'}"
 
 
 def _timings(reading: Reading, done: Sequence[Execution], names: Sequence[str], passes: int) -> Iterator[Measurement]:

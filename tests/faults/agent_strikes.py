@@ -1,0 +1,113 @@
+"""What happens to the agents of six trials that are held: to their logins, servers and programs."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.faults import trials, watching
+from tests.faults.conftest import Held
+from tests.faults.processes import until
+from workers.postgres.server import SUPERUSER
+from workers.remote.address import Address
+
+
+def ssh_cut(held: Held) -> None:
+    """Every login that there is ends; the next one succeeds."""
+    _kill(_sessions(held))
+
+
+def sshd_restarted(held: Held) -> None:
+    sessions = _sessions(held)
+    held.fleet.sshd.stop()
+    _kill(sessions)
+    held.fleet.sshd.start()
+
+
+def rebooted(held: Held) -> None:
+    """All that runs on the agents ends at once, supervisors of jobs too. Then they answer again."""
+    sessions = _sessions(held)
+    held.fleet.sshd.kill()
+    _kill([*watching.jobs_of(held.agents), *_of_servers(held), *sessions])
+    held.fleet.sshd.start()
+
+
+def servers_killed(held: Held) -> None:
+    """With all of their processes, as where the system has no memory left."""
+    _kill(_of_servers(held))
+
+
+def pgbench_killed(held: Held) -> None:
+    _kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
+
+
+def locked(held: Held) -> None:
+    """Somebody takes a lock on the accounts, and keeps it."""
+    agent = _agent(held, "measure")
+    with session(agent, _measured_database(agent)) as somebody:
+        somebody.execute("LOCK TABLE pgbench_accounts")
+        until(lambda: trials.ended(held.trials["measure"]), held.why)
+
+
+def server_stopped(held: Held) -> None:
+    """The processes of the server that is measured do nothing more, and do not end either."""
+    for pid in _family(watching.servers(_agent(held, "measure"))):
+        os.kill(pid, signal.SIGSTOP)
+    until(lambda: trials.ended(held.trials["measure"]), held.why, 240)
+
+
+def _agent(held: Held, phase: str) -> Address:
+    return next(agent for agent in held.agents if agent.name == phase)
+
+
+def session(agent: Address, database: str) -> psycopg.Connection[Any]:
+    """A session of the superuser on the server that runs on an agent."""
+    [postmaster] = watching.servers(agent)
+    port, sockets = Path(f"/proc/{postmaster}/cwd/postmaster.pid").read_text().splitlines()[3:5]
+    return psycopg.connect(host=sockets, port=int(port), user=SUPERUSER, dbname=database)
+
+
+def _measured_database(agent: Address) -> str:
+    with session(agent, "postgres") as asking:
+        row = asking.execute("SELECT datname FROM pg_stat_activity WHERE application_name = 'pgbench'").fetchone()
+    assert row is not None, "pgbench has no session"
+    return str(row[0])
+
+
+def _sessions(held: Held) -> list[int]:
+    """The processes of sshd that have a login each."""
+    return list(_children(held.fleet.sshd.pid))
+
+
+def _of_servers(held: Held) -> list[int]:
+    return _family(server for agent in held.agents for server in watching.servers(agent))
+
+
+def _family(parents: Iterable[int]) -> list[int]:
+    """Processes, each followed by its children."""
+    return [pid for parent in parents for pid in (parent, *_children(parent))]
+
+
+def _children(pid: int) -> Iterator[int]:
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield int(child)
+
+
+def _program(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:  # it has ended
+        return ""
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
