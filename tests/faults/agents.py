@@ -19,6 +19,7 @@ from workers import contact
 from workers.postgres import cluster
 from workers.remote.address import Address
 from workers.remote.connection import connected
+from workers.remote.transport import host_key_of
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def introduced(
         address = replace(base, name=name, data_dir=f"{folder}/data-{name}", work_dir=f"{folder}/{name}")
         facts = facts or asyncio.run(contact.discover_agent(address))
         row = verbs.create_agent(agent_fields(address), "test")
-        models.Agent.objects.filter(pk=row.pk).update(host_key=address.host_key)
+        _accept_host_key(row, address)
         verbs.record_contact(row.pk, facts, timezone.now())
         made.append(address)
     try:
@@ -52,6 +53,15 @@ def introduced(
     finally:
         for address in made:
             asyncio.run(_removed(address))
+
+
+def _accept_host_key(row: models.Agent, address: Address) -> None:
+    """As a person does, or a later contact finds a key that nobody has accepted, and the agent gets no more trials."""
+    key = asyncio.run(host_key_of(address))
+    verbs.record_offer(row.pk, key.line, key.fingerprint, timezone.now())
+    row.refresh_from_db()
+    verbs.accept_host_key(row, key.fingerprint, "test")
+    verbs.record_offer(row.pk, key.line, key.fingerprint, timezone.now())
 
 
 async def _removed(address: Address) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from results import ingest, models, runs
-from results.queries.agents.capabilities import answers_of, capability_matrix
 from results.domain.states import AttemptState
+from results.queries.agents.capabilities import answers_of, capability_matrix
 from tests.live.trials.conftest import record_access_method, run_next, start, value
 from tests.live.trials.killing import beside, on_agent
 from tests.live.trials.test_left_behind import running
