@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from results import hostfactors, ingest, logs, warehouse
-from results.domain.errors import AwayError, TeitenError
+from results.domain.errors import AwayError, TeitenError, full_error, is_full
 from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
 from results.domain.states import AttemptState, TrialState
@@ -82,6 +82,9 @@ def _execute(attempt_id: int, worker: str, order: Order) -> dict[str, Any] | Non
     except TeitenError as failure:
         return failure.as_dict()
     except Exception as failure:
+        if is_full(failure):
+            log.warning("attempt %s: %s", attempt_id, failure)
+            return full_error(failure).as_dict()
         log.exception("attempt %s", attempt_id)
         unexpected = TeitenError(
             f"Teiten itself failed: {type(failure).__name__}.",

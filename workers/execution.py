@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results import VERSION
+from results.domain.errors import is_full
 from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import CommandRun, LayerUse
@@ -122,8 +123,7 @@ class Execution:
         except checkpoint.UnsavableError as error:
             log.warning("%s could not be picked up by another worker: %s", self.stage.job_name, error)
             return
-        checkpoint.write(
-            self.checkpoint_path,
+        self._write(
             Checkpoint(
                 step=step,
                 worker=self.reporter.worker,
@@ -145,7 +145,16 @@ class Execution:
         """Write that the bundle is archived, and is only to be stored."""
         if self.reporter.worker:
             saved = Checkpoint(Step.STORE, self.reporter.worker, self.pick_ups, self.phases.started_s)
+            self._write(saved)
+
+    def _write(self, saved: Checkpoint) -> None:
+        """Write a checkpoint. Where the disk is full, the one before stays, from which a worker can go on too."""
+        try:
             checkpoint.write(self.checkpoint_path, saved)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            log.warning("%s has no new checkpoint: %s", self.stage.job_name, error)
 
     def manifest(self) -> Manifest:
         window = self.writer.notes.get("window")

@@ -31,7 +31,15 @@ from typing import Any
 from results import VERSION
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.environment.rules import OWN_CLIENTS
-from results.domain.errors import AgentError, TeitenError, TrialError, UnreachableError, VerifyError
+from results.domain.errors import (
+    AgentError,
+    TeitenError,
+    TrialError,
+    UnreachableError,
+    VerifyError,
+    full_error,
+    is_full,
+)
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
@@ -53,6 +61,7 @@ from workers.remote.connection import Remote, connected
 from workers.servers.nodes import all_of
 
 log = logging.getLogger(__name__)
+_ROOM_S, _ROOM_PATIENCE_S = 2.0, 600.0  # between looks for room in the bundle folder; until it is given up
 
 
 class TakenError(Exception):
@@ -134,9 +143,24 @@ async def _run(
         await cleaning.clean(attempt, lost=lost)
     if attempt.is_saved and await attempt.reporter.hold() is Hold.TAKEN:
         raise TakenError
-    archived = await asyncio.to_thread(attempt.writer.finish, attempt.manifest())
+    archived = await _archive(attempt)
     attempt.save_archived()
     return archived, dict(archived.error) if archived.error else None
+
+
+async def _archive(attempt: Execution) -> Archived:
+    """Archive the bundle; wait for ten minutes for room where its disk is full. Raises TrialError."""
+    until_s = time.monotonic() + _ROOM_PATIENCE_S
+    while True:
+        try:
+            return await asyncio.to_thread(attempt.writer.finish, attempt.manifest())
+        except OSError as error:
+            if not is_full(error):
+                raise
+            if time.monotonic() > until_s:
+                raise full_error(error) from error
+            log.warning("%s waits for room for its bundle: %s", attempt.stage.job_name, error)
+        await asyncio.sleep(_ROOM_S)
 
 
 async def _ended_as_lost(attempt: Execution, work: Awaitable[None]) -> bool:
@@ -371,6 +395,9 @@ def _require_checks(writer: BundleWriter) -> None:
 
 def _record_error(attempt: Execution, error: Exception) -> None:
     where = attempt.last_phase
+    if is_full(error):
+        log.warning("%s: %s", attempt.stage.job_name, error)
+        error = full_error(error)
     if isinstance(error, TeitenError):
         attempt.error = error.as_dict() | {"phase": where}
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from results.domain.errors import AgentError
@@ -35,7 +36,7 @@ async def stop(attempt: Execution) -> None:
 
     async def stop_one(name: str, node: str) -> None:
         try:
-            await registry.collector(name).stop(attempt.stage, node)
+            await _stop(attempt.stage, name, node)
         except AgentError as error:
             _record_missing(attempt, name, node, error)
         attempt.collected.append((name, node))
@@ -43,6 +44,23 @@ async def stop(attempt: Execution) -> None:
             attempt.save(Step.COLLECT)
 
     await all_of(stop_one(*one) for one in attempt.watching if one not in attempt.collected)
+
+
+async def _stop(stage: Stage, name: str, node: str) -> None:
+    """Stop a collector. Raises AgentError, also at the phase's deadline: what was measured does not depend on it."""
+    limit_s = stage.left_s
+    timeout = asyncio.timeout(limit_s)
+    try:
+        async with timeout:
+            await registry.collector(name).stop(stage, node)
+    except TimeoutError as error:
+        if not timeout.expired():
+            raise
+        raise AgentError(
+            f"It was still being stopped after {limit_s:.0f} s, and was given up.",
+            where=stage.agents[node].address.place,
+            todo="Look on the agent for what it waits for.",
+        ) from error
 
 
 def _nodes(stage: Stage, on: str) -> Sequence[str]:

@@ -5,6 +5,7 @@ Pages, API and terminal show the same four sentences.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -180,6 +181,22 @@ class ParseError(TeitenError):
         where = f"{file}:{line}" if line else file
         super().__init__(what, where=where, why=repr(masked_text(text)[:200]) if text else "")
         self.file, self.line, self.text = file, line, text
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether the error says that the disk of the bundle folder, or an account's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def full_error(error: BaseException) -> TrialError:
+    """Return the error of a trial whose files found no room in the bundle folder: the same trial may, later."""
+    return TrialError(
+        "The disk of the bundle folder is full.",
+        where="worker",
+        why=str(error),
+        todo="Free space there, as with manage.py prune_bundles, or move TEITEN_BUNDLE_DIR to a larger disk.",
+        retryable=True,
+    )
 
 
 @contextmanager

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROW
-from tests.faults import agent_strikes, strikes, trials
+from tests.faults import agent_strikes, disks, strikes, trials
 from tests.faults.conftest import Held, Hold, require_nothing_left
 from tests.faults.fleet import Fleet
 from tests.faults.trials import PHASES
@@ -27,6 +28,12 @@ _OF_A_LOST_WORKER = {
 _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(, gap of (gated|clean))?"}
 _GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
 _OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
+_COLLECTED = ("measure", "collect", "ingest")
+_HANGING = {"collect": {"collectors": ["hanging"], "patience": 0.02}}
+_GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
+_GARBLED_GAPS = dict.fromkeys(_COLLECTED, "done, gap of garbled")
+_OF_FULL_AGENTS = dict.fromkeys(("load", "measure"), "failed: .*No space left on device.*")
+_OF_FULL_BUNDLES = {"prepare": f"done|{AGAIN}", "load": AGAIN, "measure": AGAIN, "collect": AGAIN}
 
 
 @dataclass(frozen=True)
@@ -35,12 +42,14 @@ class Fault:
 
     strike: what happens while the six trials are held.
     expected: phase → what becomes of the trial (a pattern), where it is not simply done.
-    plans: phase → what differs in the plan of its trial."""
+    plans: phase → what differs in the plan of its trial.
+    around: what is arranged before the trials start, and removed after their end."""
 
     name: str
     strike: Callable[[Held], None]
     expected: Mapping[str, str] = field(default_factory=dict)
     plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    around: Callable[[Fleet, list[Address]], AbstractContextManager[None]] = disks.as_it_is
 
 
 FAULTS = (
@@ -63,6 +72,11 @@ FAULTS = (
     Fault("each message some times more", strikes.messages_doubled),
     Fault("a second beat, and second workers of the same names", strikes.two_of_each),
     Fault("the agents rebooted", agent_strikes.rebooted, {**_OF_LOST_LOGINS, "measure": AGAIN}),
+    Fault("a collector that hangs", strikes.nothing, {"collect": "done, gap of hanging"}, _HANGING),
+    Fault("a collector that writes garbage", strikes.nothing, _GARBLED_GAPS, _GARBLED),
+    Fault("the disk of the measured servers full", disks.agents_full, _OF_FULL_AGENTS, around=disks.small_agents),
+    Fault("the disk of the bundles full for a while", disks.bundles_full, _OF_FULL_BUNDLES, around=disks.small_bundles),
+    Fault("the disk of the warehouse full for a while", disks.warehouse_full, around=disks.small_warehouse),
 )
 
 
@@ -74,18 +88,19 @@ def test_a_fault(
     fault: Fault,
     record_property: Callable[[str, object], None],
 ) -> None:
-    held = hold(fault.plans)
-    fault.strike(held)
-    held.let_go()
-    outcomes = held.outcomes()
-    record_property(ROW, (fault.name, {phase: outcomes[phase] for phase in PHASES}))
-    unexpected = {
-        phase: (outcome, trials.story(held.trials[phase]))
-        for phase, outcome in outcomes.items()
-        if not re.fullmatch(fault.expected.get(phase, "done"), outcome)
-    }
-    assert unexpected == {}
-    for trial in held.trials.values():
-        trials.require_right(fleet, trial)
-    assert trials.overlaps() == []
-    require_nothing_left(fleet, agents)
+    with fault.around(fleet, agents):
+        held = hold(fault.plans)
+        fault.strike(held)
+        held.let_go()
+        outcomes = held.outcomes()
+        record_property(ROW, (fault.name, {phase: outcomes[phase] for phase in PHASES}))
+        unexpected = {
+            phase: (outcome, trials.story(held.trials[phase]))
+            for phase, outcome in outcomes.items()
+            if not re.fullmatch(fault.expected.get(phase, "done"), outcome)
+        }
+        assert unexpected == {}
+        for trial in held.trials.values():
+            trials.require_right(fleet, trial)
+        assert trials.overlaps() == []
+        require_nothing_left(fleet, agents)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from results.domain.errors import IngestError, TrialError
+from results.domain.errors import IngestError, TrialError, full_error, is_full
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from results.domain.packing import pack_streams
 from results.domain.secrets import masked_bytes, masked_pieces
@@ -94,9 +94,15 @@ class BundleWriter:
             (root / UNFINISHED / left).rename(self.directory)
 
     def add(self, path: str, content: bytes | str) -> None:
-        """Add a raw file without secrets; path relative, with '/'. Raises IngestError where it leaves the bundle."""
+        """Add a raw file without secrets; path relative, with '/'. Raises IngestError where it leaves the bundle,
+        TrialError where the disk is full."""
         data = masked_bytes(content.encode() if isinstance(content, str) else content)
-        self._path(path).write_bytes(data)
+        try:
+            self._path(path).write_bytes(data)
+        except OSError as error:
+            if is_full(error):
+                raise full_error(error) from error
+            raise
 
     def file(self, path: str) -> Path:
         """Return where to write a raw file that may be long; `finish` hides secrets in it. Raises what `add` raises."""
@@ -148,8 +154,12 @@ class BundleWriter:
         target = self.root / self.archive
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_suffix(".partial")
-        with partial.open("wb") as stream:
-            pack_streams(self._streams(complete.to_json().encode(), sizes), stream)
+        try:
+            with partial.open("wb") as stream:
+                pack_streams(self._streams(complete.to_json().encode(), sizes), stream)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
         archived = Archived(str(self.archive), checksum(partial), partial.stat().st_size, complete.error)
         if target.exists():
             raise _there_already(target)

@@ -16,7 +16,7 @@ from typing import IO
 import asyncssh
 from asyncssh import DEVNULL, PIPE
 
-from results.domain.errors import AgentError, CommandError
+from results.domain.errors import AgentError, CommandError, full_error, is_full
 from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
 from results.domain.secrets import masked_end
@@ -298,6 +298,8 @@ class Remote:
             what = f"A command did not end within {command.timeout_s:g} s."
             raise AgentError(what, where=self.address.place, why=command.line[:300]) from error
         except (asyncssh.Error, OSError) as error:
+            if is_full(error):
+                raise full_error(error) from error
             raise self._lost_error(command.line, str(error)) from error
         if process.exit_signal:
             return None, f"{_text(errors.getvalue())}\nended by signal {process.exit_signal[0]}"

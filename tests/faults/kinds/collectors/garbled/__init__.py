@@ -1,0 +1,1 @@
+"""garbled: a collector whose file is garbage."""

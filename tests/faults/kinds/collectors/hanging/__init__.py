@@ -1,0 +1,1 @@
+"""hanging: a collector that never stops."""
