@@ -30,11 +30,19 @@ class ActivityMonitor:
         self.stage, self.report = stage, report
         self.last: ActivitySample | None = None
         self.stalls: list[dict[str, Any]] = []
+        self._asked_s: float | None = None
         self._previous: dict[str, tuple[Activity, float]] = {}
+
+    @property
+    def unanswered(self) -> str:
+        """A sentence on servers that have not answered the latest question yet; '' where they have."""
+        if self._asked_s is None:
+            return ""
+        return f"Its servers have not said for {time.time() - self._asked_s:.0f} s what their sessions wait for."
 
     async def watch(self, phase: str, expected_s: float | None, limit_s: float) -> None:
         """Sample until cancelled: from the phase's expected end on, or where that is not known, from a minute on."""
-        self.last, self._previous = None, {}
+        self.last, self._asked_s, self._previous = None, None, {}
         patience = self.stage.spec.patience
         base_s = expected_s if expected_s and expected_s < limit_s else 0.0
         share_s = (limit_s - base_s) / _SHARE
@@ -55,7 +63,9 @@ class ActivityMonitor:
         at_s, servers = time.time(), dict(self.stage.servers)
         if not servers:
             return
+        self._asked_s = at_s
         activities = await asyncio.gather(*(activity.sample(server) for server in servers.values()))
+        self._asked_s = None
         nodes = tuple(self._node(node, sample, at_s) for node, sample in zip(servers, activities, strict=True))
         self.last = ActivitySample(phase, at_s, nodes)
         self._note_stall(self.last)

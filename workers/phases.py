@@ -119,7 +119,7 @@ class Phases:
         return DeadlineError(
             f"The phase {name} did not end by its deadline of {limit} s.",
             where=name,
-            why=" ".join(str(part) for part in (self.monitor.last, cause) if part),
+            why=" ".join(str(part) for part in (self.monitor.last, self.monitor.unanswered, cause) if part),
             todo="Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off all "
             f"deadlines and was {self.stage.spec.patience:g}.",
         )

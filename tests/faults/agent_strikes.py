@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,9 @@ def pgbench_killed(held: Held) -> None:
 def locked(held: Held) -> None:
     """Somebody takes a lock on the accounts, and keeps it."""
     agent = _agent(held, "measure")
-    with session(agent, _measured_database(agent)) as somebody:
+    with closing(session(agent, _measured_database(agent))) as somebody:  # its end is the trial's to bring about
         somebody.execute("LOCK TABLE pgbench_accounts")
+        held.let_go()
         until(lambda: trials.ended(held.trials["measure"]), held.why)
 
 
@@ -58,6 +60,7 @@ def server_stopped(held: Held) -> None:
     """The processes of the server that is measured do nothing more, and do not end either."""
     for pid in _family(watching.servers(_agent(held, "measure"))):
         os.kill(pid, signal.SIGSTOP)
+    held.let_go()
     until(lambda: trials.ended(held.trials["measure"]), held.why, 240)
 
 

@@ -28,6 +28,10 @@ _OF_A_LOST_WORKER = {
 _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(, gap of (gated|clean))?"}
 _GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
 _OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
+_IMPATIENT = {"measure": {"patience": 0.1}}
+_LATE = r"failed: The phase measure did not end by its deadline of 16\.5 s\. .*{}.*"
+_OF_LOCKS = {"measure": _LATE.format("primary: 1 session active, waiting for Lock: relation")}
+_OF_HANGING_SERVERS = {"measure": _LATE.format("Its servers have not said for [0-9]+ s what their sessions wait for")}
 _COLLECTED = ("measure", "collect", "ingest")
 _HANGING = {"collect": {"collectors": ["hanging"], "patience": 0.02}}
 _GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
@@ -72,6 +76,8 @@ FAULTS = (
     Fault("each message some times more", strikes.messages_doubled),
     Fault("a second beat, and second workers of the same names", strikes.two_of_each),
     Fault("the agents rebooted", agent_strikes.rebooted, {**_OF_LOST_LOGINS, "measure": AGAIN}),
+    Fault("a lock that is never released", agent_strikes.locked, _OF_LOCKS, _IMPATIENT),
+    Fault("the measured server hangs", agent_strikes.server_stopped, _OF_HANGING_SERVERS, _IMPATIENT),
     Fault("a collector that hangs", strikes.nothing, {"collect": "done, gap of hanging"}, _HANGING),
     Fault("a collector that writes garbage", strikes.nothing, _GARBLED_GAPS, _GARBLED),
     Fault("the disk of the measured servers full", disks.agents_full, _OF_FULL_AGENTS, around=disks.small_agents),
