@@ -10,7 +10,7 @@ TRIALS ?= 5000
 LOCK := $(VENV)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --emit-build-options \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: demo test test-slow test-all tests soak lint lock demo-check bench look clean
+.PHONY: demo test test-slow test-all tests soak lint lock demo-check deploy-check bench look clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -57,6 +57,11 @@ look:  ## pages of a made-up warehouse, to look at: make look WAREHOUSE=grown (t
 demo-check:  ## make demo with a small plan, started, measured and stopped by Ctrl-C; it must leave no process
 	@$(PYTHON) -m bootstrap demo-check
 	@$(PYTHON) -m bootstrap leftover || { echo "The processes above were left behind."; exit 1; }
+
+deploy-check:  ## as root: the images' steps in chroots, docker-compose.yml brought up in them, a trial on its example agent
+	@$(PYTHON) -m bootstrap system --dev
+	@$(PYTHON) -m bootstrap venv --dev
+	@$(VENV)/python -m tests.deployment $(ARGS)
 
 bench:  ## Teiten against its limits, as ratios of one run; best on an idle machine
 	@$(PYTHON) -m bootstrap system --dev

@@ -102,6 +102,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "mmdebstrap",
+        (("mmdebstrap",),),
+        "make deploy-check brings Teiten up in a Debian of its own",
+        without="make deploy-check cannot run",
+        dev=True,
+    ),
+    Need(
         "systemd",
         (("systemd-analyze",),),
         "the tests let systemd read its units of Teiten",
