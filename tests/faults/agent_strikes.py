@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,20 +13,20 @@ import psycopg
 
 from tests.faults import trials, watching
 from tests.faults.conftest import Held
-from tests.faults.processes import until
+from tests.faults.processes import children, kill, until
 from workers.postgres.server import SUPERUSER
 from workers.remote.address import Address
 
 
 def ssh_cut(held: Held) -> None:
     """Every login that there is ends; the next one succeeds."""
-    _kill(_sessions(held))
+    kill(_sessions(held))
 
 
 def sshd_restarted(held: Held) -> None:
     sessions = _sessions(held)
     held.fleet.sshd.stop()
-    _kill(sessions)
+    kill(sessions)
     held.fleet.sshd.start()
 
 
@@ -34,17 +34,17 @@ def rebooted(held: Held) -> None:
     """All that runs on the agents ends at once, supervisors of jobs too. Then they answer again."""
     sessions = _sessions(held)
     held.fleet.sshd.kill()
-    _kill([*watching.jobs_of(held.agents), *_of_servers(held), *sessions])
+    kill([*watching.jobs_of(held.agents), *_of_servers(held), *sessions])
     held.fleet.sshd.start()
 
 
 def servers_killed(held: Held) -> None:
     """With all of their processes, as where the system has no memory left."""
-    _kill(_of_servers(held))
+    kill(_of_servers(held))
 
 
 def pgbench_killed(held: Held) -> None:
-    _kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
+    kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
 
 
 def locked(held: Held) -> None:
@@ -84,7 +84,7 @@ def _measured_database(agent: Address) -> str:
 
 def _sessions(held: Held) -> list[int]:
     """The processes of sshd that have a login each."""
-    return list(_children(held.fleet.sshd.pid))
+    return children(held.fleet.sshd.pid)
 
 
 def _of_servers(held: Held) -> list[int]:
@@ -93,12 +93,7 @@ def _of_servers(held: Held) -> list[int]:
 
 def _family(parents: Iterable[int]) -> list[int]:
     """Processes, each followed by its children."""
-    return [pid for parent in parents for pid in (parent, *_children(parent))]
-
-
-def _children(pid: int) -> Iterator[int]:
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield int(child)
+    return [pid for parent in parents for pid in (parent, *children(parent))]
 
 
 def _program(pid: int) -> str:
@@ -106,11 +101,3 @@ def _program(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:  # it has ended
         return ""
-
-
-def _kill(pids: Iterable[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue

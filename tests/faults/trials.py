@@ -187,8 +187,3 @@ def _by_agent() -> dict[str, list[models.Attempt]]:
         for agent in attempt.trial.agents:
             attempts[names[agent]].append(attempt)
     return attempts
-
-
-def unfinished(fleet: Fleet) -> list[str]:
-    """What attempts that run, or were lost, have in the bundle folder."""
-    return [path.name for path in (fleet.bundles / "unfinished").iterdir()]

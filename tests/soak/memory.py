@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.faults.processes import Program
+from tests.faults.processes import Program, children
 
 SETTLED = 500  # trials that a process may grow for
 _REFERENCE = 100  # trials whose samples are what later ones are compared with
@@ -69,15 +69,6 @@ class Memory:
             for (part, pid), samples in self.samples.items()
             if samples[-1].trials - samples[0].trials >= 2 * SETTLED
         ]
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started, and that still run."""
-    try:
-        words = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it has ended
-        return []
-    return [int(word) for word in words]
 
 
 def _sample(pid: int, trials: int) -> Sample | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +10,7 @@ from random import Random
 from redis import Redis
 
 from tests.faults.fleet import Fleet
-from tests.faults.processes import Program
-from tests.soak.memory import children
+from tests.faults.processes import Program, children, kill
 
 
 @dataclass(frozen=True)
@@ -80,24 +77,16 @@ def _flushed(fleet: Fleet) -> None:
 
 
 def _cut(fleet: Fleet) -> None:
-    _end(children(fleet.sshd.pid))
+    kill(children(fleet.sshd.pid))
 
 
 def _one_cut(fleet: Fleet, random: Random) -> None:
     logins = children(fleet.sshd.pid)
-    _end(random.sample(logins, min(1, len(logins))))
+    kill(random.sample(logins, min(1, len(logins))))
 
 
 def _sshd_restarted(fleet: Fleet) -> None:
     logins = children(fleet.sshd.pid)
     fleet.sshd.stop()
-    _end(logins)
+    kill(logins)
     fleet.sshd.start()
-
-
-def _end(pids: list[int]) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue

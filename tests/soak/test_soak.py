@@ -21,8 +21,8 @@ from results.domain.states import AttemptState, TrialState
 from tests.conftest import surrounding
 from tests.faults import trials as stored
 from tests.faults import watching
+from tests.faults.conftest import require_nothing_left
 from tests.faults.fleet import Fleet
-from tests.faults.processes import until
 from tests.soak.memory import SETTLED, Memory
 from tests.soak.strikes import strikes
 from workers.remote.address import Address
@@ -123,8 +123,7 @@ def test_no_trial_is_lost_or_doubled(fleet: Fleet, agents: list[Address], reques
     assert _bundles(fleet) == []
     assert stored.overlaps() == []
     assert {agent: moments for agent, moments in seen.items() if any(len(one) > 1 for one in moments)} == {}
-    until(lambda: not watching.left_behind(agents), lambda: watching.left_behind(agents), 60)
-    until(lambda: not stored.unfinished(fleet), lambda: stored.unfinished(fleet), 120)
+    require_nothing_left(fleet, agents)
     growths = soak.memory.growths()
     assert len(growths) >= (0 if soak.wanted < 3 * SETTLED else len(fleet.parts) // 2)
     assert [one for one in growths if one.lowest < 1 - _FLAT or one.highest > 1 + _FLAT] == []
