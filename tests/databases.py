@@ -18,10 +18,10 @@ from tests.conftest import surrounding
 
 
 @contextmanager
-def empty_database() -> Iterator[str]:
+def empty_database(encoding: str = "UTF8") -> Iterator[str]:
     """Its alias, which is its name as well. It is dropped at the end."""
     name = f"migrations_{uuid4().hex[:12]}"
-    _on_server(f'CREATE DATABASE "{name}" TEMPLATE template0')
+    _on_server(f'CREATE DATABASE "{name}" TEMPLATE template0 ENCODING {encoding}')
     connections.settings[name] = connections.settings["default"] | {"NAME": name}
     try:
         yield name

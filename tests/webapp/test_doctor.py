@@ -22,6 +22,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from bootstrap import ports
 from bootstrap.system import redis_server
+from tests.databases import as_warehouse, empty_database
 from webapp.health import queue_client
 from webapp.management import parts
 
@@ -118,6 +119,13 @@ def test_static_files_that_are_not_collected_are_counted(settings: Any, tmp_path
     ((well, text),) = parts.static_files()
     assert not well
     assert text.endswith("are not collected: manage.py collectstatic")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_warehouse_that_does_not_hold_every_text_is_found() -> None:
+    for name, well in (("UTF8", True), ("SQL_ASCII", False)):
+        with empty_database(name) as database, as_warehouse(database):
+            assert parts.encoding()[0] == well
 
 
 def test_the_programs_for_documents_are_there() -> None:

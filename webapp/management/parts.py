@@ -28,6 +28,17 @@ _PATIENCE_S = 5
 _START = "start `celery -A workers.app worker --pool threads`"
 
 
+def encoding() -> Finding:
+    """Whether the warehouse holds every text: what agents print is in all languages."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_encoding")
+        [name] = cursor.fetchone()
+    if name == "UTF8":
+        return True, "texts are kept as UTF8"
+    todo = "Create it anew: createdb --encoding UTF8 --template template0."
+    return False, f"texts are kept as {name}, which does not hold all of them, and trials fail. {todo}"
+
+
 def queue() -> Iterator[Finding]:
     """Whether Redis is new enough and keeps messages until a worker takes them; whether it answers, `exposure` says."""
     try:

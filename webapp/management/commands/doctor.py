@@ -92,6 +92,7 @@ def _warehouse() -> Iterator[Finding]:
     version = connection.pg_version  # type: ignore[attr-defined]
     text = f"PostgreSQL {version // 10000}.{version % 10000} answers"
     yield version >= OLDEST_POSTGRESQL, text if version >= OLDEST_POSTGRESQL else f"{text}: it takes 14 or later"
+    yield parts.encoding()
     missing = missing_migrations()
     yield (
         missing == 0,
