@@ -16,8 +16,10 @@ _REFERENCE = 100  # trials whose samples are what later ones are compared with
 
 @dataclass(frozen=True)
 class Sample:
-    """trials: that had ended by then. kb: resident memory. threads, files: how many the process has."""
+    """started: when the process was, in ticks since the machine was. trials: that had ended by then.
+    kb: resident memory. threads, files: how many the process has."""
 
+    started: int
     trials: int
     kb: int
     threads: int
@@ -43,22 +45,22 @@ class Growth:
 
 @dataclass
 class Memory:
-    """(part of the fleet, process) → its samples, in their order."""
+    """(part of the fleet, process, when that was started) → its samples, in their order. Numbers of processes are given
+    again."""
 
-    samples: dict[tuple[str, int], list[Sample]] = field(default_factory=lambda: defaultdict(list))
+    samples: dict[tuple[str, int, int], list[Sample]] = field(default_factory=lambda: defaultdict(list))
 
     def look(self, parts: Iterable[Program], trials: int) -> None:
         """A sample of each part that runs, and of its children."""
         for part in parts:
             for pid in (part.pid, *children(part.pid)):
-                sample = _sample(pid, trials)
-                if sample is not None:
-                    self.samples[part.name, pid].append(sample)
+                if sample := _sample(pid, trials):
+                    self.samples[part.name, pid, sample.started].append(sample)
 
     def csv(self) -> str:
         """All samples, a line each."""
         lines = ["part,process,trials,kB,threads,files"]
-        for (part, pid), samples in self.samples.items():
+        for (part, pid, _), samples in self.samples.items():
             lines += [f"{part},{pid},{one.trials},{one.kb},{one.threads},{one.files}" for one in samples]
         return "\n".join(lines)
 
@@ -66,7 +68,7 @@ class Memory:
         """Of each process that ran through at least twice the trials that it may grow for."""
         return [
             _growth(f"{part} ({pid})", samples)
-            for (part, pid), samples in self.samples.items()
+            for (part, pid, _), samples in self.samples.items()
             if samples[-1].trials - samples[0].trials >= 2 * SETTLED
         ]
 
@@ -74,13 +76,14 @@ class Memory:
 def _sample(pid: int, trials: int) -> Sample | None:
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
         files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
     except OSError:  # it has ended
         return None
     values = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
     if "VmRSS" not in values:  # it has ended, and waits for its parent
         return None
-    return Sample(trials, int(values["VmRSS"][0]), int(values["Threads"][0]), files)
+    return Sample(int(started), trials, int(values["VmRSS"][0]), int(values["Threads"][0]), files)
 
 
 def _growth(process: str, samples: list[Sample]) -> Growth:
