@@ -112,7 +112,9 @@ def test_a_server_killed_in_mid_run_leaves_no_rate_of_rows(measure: Measure, add
     with servers_killed_at(address, *AT_WORK):
         attempt = measure(workload="append", duration_s=60, data="fresh", parameters=parameters)
     assert attempt.error is not None
-    assert attempt.error["why"].startswith(("pgbench ended with exit status", "Clients gave up"))
+    gone, pgbench = attempt.error["why"].splitlines()[:2]
+    assert gone.startswith("The server primary on agent live had ended, and not by Teiten.")
+    assert pgbench.startswith(("pgbench ended with exit status", "Clients gave up"))
     assert "the rows could not be counted" in next(g["reason"] for g in attempt.gaps if g["source"] == "append")
     assert not attempt.measurements.filter(metric__name__startswith="append.").exists()
     assert attempt.trial.attempt_id is None

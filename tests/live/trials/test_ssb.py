@@ -254,7 +254,9 @@ def test_a_server_killed_in_mid_query(agent: models.Agent, address: Address, mon
     with servers_killed_at(address, "^both$", "queries-timed/clients/*.stdout"):
         attempt = trial(agent, {"explain": False, "clients": 2})
     error = failed(attempt)
-    assert error["why"].startswith("q1.2 (client ")
+    gone, query = error["why"].splitlines()[:2]
+    assert gone.startswith("The server primary on agent live had ended, and not by Teiten.")
+    assert query.startswith("q1.2 (client ")
     assert "unexpected postmaster exit" in error["why"] or "closed the connection" in error["why"]
     assert list(measured(attempt, "ssb.query.seconds")) == ["q1.1"]
     monkeypatch.undo()
