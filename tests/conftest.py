@@ -21,8 +21,11 @@ FOLDERS = {
     "tests/e2e/": "browser",
     "tests/bootstrap/": "bootstrap",
 }
-# Tests of a file run one after the other. These files, which change or count what the machine has, do so together.
+# Tests of a file run one after the other. These files, which share agents, or change or count what the machine
+# has, do so together.
 TOGETHER = {
+    "tests/faults/test_faults.py": "agents",
+    "tests/faults/test_last_steps.py": "agents",
     "tests/live/trials/test_host_factors.py": "kernel",
     "tests/live/trials/test_kernel_settings.py": "kernel",
     "tests/live/trials/test_pgpool.py": "pgpool",
