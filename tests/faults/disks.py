@@ -76,13 +76,13 @@ def _start(fleet: Fleet) -> None:
 
 def agents_full(held: Held) -> None:
     """Until their trials have ended."""
-    places = [Path(agent.data_dir) for agent in held.agents if agent.name in _OF_AGENTS]
-    for place in places:
-        _fill(place)
+    folders = [Path(agent.data_dir) for agent in held.agents if agent.name in _OF_AGENTS]
+    for folder in folders:
+        _fill(folder)
     held.let_go()
     held.outcomes()
-    for place in places:
-        _grow(place)
+    for folder in folders:
+        _grow(folder)
 
 
 def bundles_full(held: Held) -> None:
@@ -103,39 +103,38 @@ def warehouse_full(held: Held) -> None:
 
 
 @contextmanager
-def _disk(place: Path, uid: int, gid: int) -> Iterator[None]:
+def _disk(folder: Path, uid: int, gid: int) -> Iterator[None]:
     """Mounts an empty disk over a folder, which need not be there."""
     if os.geteuid() != 0:
         pytest.skip("a file system can be mounted by root only")
-    made = not place.exists()
-    place.mkdir(parents=True, exist_ok=True)
-    _mount("-t", "tmpfs", "-o", f"size={_LARGE},uid={uid},gid={gid},mode=700", "tmpfs", str(place))
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    options = f"size={_LARGE},uid={uid},gid={gid},mode=700"
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
     try:
         yield
     finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
+        subprocess.run(["umount", "-l", str(folder)], check=True)
         if made:
-            place.rmdir()
+            folder.rmdir()
 
 
-def _fill(place: Path) -> None:
+def _fill(folder: Path) -> None:
     """Makes the disk as small as what is on it. That may grow at the same moment, and the disk is not made smaller."""
     for _ in range(50):
-        there = os.statvfs(place)
+        there = os.statvfs(folder)
         used = (there.f_blocks - there.f_bfree) * there.f_frsize
-        if subprocess.run(["mount", "-o", f"remount,size={used}", str(place)], capture_output=True).returncode == 0:
+        if subprocess.run(["mount", "-o", f"remount,size={used}", str(folder)], capture_output=True).returncode == 0:
             return
-    pytest.fail(f"{place} grew all the time")
+    pytest.fail(f"{folder} grew all the time")
 
 
-def _grow(place: Path) -> None:
-    _mount("-o", f"remount,size={_LARGE}", str(place))
-
-
-def _mount(*words: str) -> None:
-    mounted = subprocess.run(["mount", *words], capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+def _grow(folder: Path) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={_LARGE}", str(folder)], check=True)
 
 
 def _copy(source: Path, target: Path) -> None:

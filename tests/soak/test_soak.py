@@ -30,7 +30,7 @@ from workers.remote.address import Address
 _EACH = 25  # trials of a run
 _FIRST_S, _BETWEEN_S = 5.0, (15.0, 45.0)  # until the first fault, and from one to the next
 _EARLY = 0.2  # of the trials: the part of a run in which every process may be killed
-_PAGES = ("/api/v1/runs/", "/api/v1/agents/", "/metrics", "/readyz")
+_PATHS = ("/api/v1/runs/", "/api/v1/agents/", "/metrics", "/readyz")
 _ENDED = (TrialState.DONE, TrialState.FAILED, TrialState.CANCELLED)
 _FLAT = 0.1
 _STUCK_S = 300
@@ -58,11 +58,11 @@ class Soak:
             self.fleet.ask("POST", "runs/", _plan(agent, min(_EACH, self.wanted - first)))
 
     def go_on(self) -> None:
-        """Until all trials have ended: a fault now and then, and looks at pages and processes all the time."""
+        """Until all trials have ended: a fault now and then, and looks at the API and the processes all the time."""
         last, ended, at = time.monotonic(), 0, time.monotonic() + _FIRST_S
         while ended < self.wanted:
             threading.Event().wait(1)
-            self._read(self.random.choice(_PAGES))
+            self._read(self.random.choice(_PATHS))
             now, before = time.monotonic(), ended
             ended = _ended()
             self.memory.look(self.fleet.parts, ended)
