@@ -8,7 +8,9 @@ from typing import Any
 
 LONGEST = 300
 WORKLOAD_FAILED = "The workload failed while it was measured."  # `what` of an error whose `why` has the cause
-_SERVER = re.compile(r"\b(?:PANIC|FATAL|ERROR):\s+(.+)")
+# what a server logs of a failure; the end of one of its processes, which ends all sessions, is a LOG
+_ENDED = r"[^()]{1,100} \(PID \d{1,10}\) was terminated by signal "
+SERVER_MESSAGE = re.compile(rf"\b(?:PANIC:|FATAL:|ERROR:|LOG:(?={_ENDED}))\s+(.+)")
 _PROGRAM = re.compile(r"\b(?:error|fatal):\s+(.+)")  # as pgbench, psql and initdb begin theirs
 # what a server says of a session that somebody else ended: never the cause
 _CONSEQUENCE = re.compile(
@@ -47,7 +49,7 @@ def _message(error: Mapping[str, Any], why: str) -> str:
     logged = str(error.get("server_log") or "")
     if error.get("server_gone") and not logged.startswith("PANIC:"):
         return str(error["server_gone"])
-    return next(iter([*_messages([*printed, logged], _SERVER), *_messages(printed, _PROGRAM)]), "")
+    return next(iter([*_messages([*printed, logged], SERVER_MESSAGE), *_messages(printed, _PROGRAM)]), "")
 
 
 def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
@@ -58,10 +60,11 @@ def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
 
 
 def first_server_message(lines: Iterable[str]) -> str:
-    """Return the server's first PANIC, else its first FATAL or ERROR, that is no consequence; '' for none."""
-    telling = [line for line in lines if _SERVER.search(line) and not _CONSEQUENCE.search(line)]
-    panics = [line for line in telling if "PANIC:" in line]
-    return next(iter([*panics, *telling]), "")
+    """Return the server's first PANIC, else the end of one of its processes by a signal, else its first FATAL or ERROR,
+    that is no consequence; '' for none."""
+    telling = [line for line in lines if SERVER_MESSAGE.search(line) and not _CONSEQUENCE.search(line)]
+    panics, ends = ([line for line in telling if word in line] for word in ("PANIC:", "LOG:"))
+    return next(iter([*panics, *ends, *telling]), "")
 
 
 def shortened(text: str) -> str:

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from results.domain.failure_cause import first_server_message
+from results.domain.failure_cause import SERVER_MESSAGE, first_server_message
 from results.domain.measurement.parsed_trial import Event
 
 _LOG = re.compile(r"server/[^/]+\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
-_LEVEL = re.compile(r"\b(?:PANIC|FATAL|ERROR):.*")
 _ENDED_ON_PURPOSE = ("cancelled", "lost")
 GONE = "servers_gone"  # note: node → last line of the log of a server that had ended when the trial was over
 _BY_WHOM = "The system log of its machine may say who ended it, such as the kernel where memory ran out."
@@ -53,9 +52,9 @@ def _saved(files: Mapping[str, bytes], started_s: float) -> Iterator[str]:
     for name, data in files.items():
         if _LOG.fullmatch(name):
             for line in data.decode("utf-8", "replace").splitlines():
-                time, level = _TIME.match(line), _LEVEL.search(line)
-                if time and level and _moment_s(time[1]) >= started_s:
-                    yield level[0]
+                time, message = _TIME.match(line), SERVER_MESSAGE.search(line)
+                if time and message and _moment_s(time[1]) >= started_s:
+                    yield message[0]
 
 
 def _moment_s(text: str) -> float:

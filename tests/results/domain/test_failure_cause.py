@@ -83,6 +83,19 @@ def test_a_panic_comes_before_what_it_caused() -> None:
     assert first_server_message(lines[:1]) == ""
 
 
+def test_a_process_of_the_server_that_a_signal_ended_comes_before_what_its_sessions_said() -> None:
+    lines = [
+        "ERROR:  could not serialize access due to concurrent update",
+        "LOG:  server process (PID 4711) was terminated by signal 9: Killed",
+        "LOG:  terminating any other active server processes",
+        "LOG:  statement: SELECT 'was terminated by signal '",
+    ]
+    assert first_server_message(lines) == lines[1]
+    assert first_server_message(lines[2:]) == ""
+    lost = "pgbench ended with exit status 2: pgbench: error: client 1 aborted in command 5 (SQL) of script 0; perhaps"
+    assert cause(workload(lost, server_log=lines[1])) == "server process (PID 4711) was terminated by signal 9: Killed"
+
+
 def test_causes_that_differ_in_numbers_are_the_same() -> None:
     assert same_cause(SEGMENT.format(12)) == same_cause(SEGMENT.format(9876))
     assert same_cause("out of memory") != same_cause("disk full")

@@ -22,6 +22,12 @@ def test_the_log_saved_after_a_failure_names_the_cause_of_this_attempt() -> None
     assert error["server_log"] == "FATAL:  could not map anonymous shared memory: Cannot allocate memory"
 
 
+def test_the_end_of_one_of_the_servers_processes_is_found_in_its_log() -> None:
+    ended = b"LOG:  checkpointer process (PID 4711) was terminated by signal 6: Aborted"
+    log = b"2026-01-01 12:00:01.000 UTC [9] LOG:  starting\n2026-01-01 12:00:02.000 UTC [9] " + ended
+    assert with_server_message(ERROR, [], {"server/primary.log": log}, STARTED_S)["server_log"] == ended.decode()
+
+
 def test_an_event_of_the_measured_window_names_it_too() -> None:
     events = [Event(1.0, "primary", "checkpoint", "checkpoint starting"), Event(2.0, "primary", "error", "ERROR: full")]
     assert with_server_message(ERROR, events, {}, STARTED_S)["server_log"] == "ERROR: full"
