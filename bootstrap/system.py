@@ -109,6 +109,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "faketime",
+        (("faketime",),),
+        "the tests move an agent's clock",
+        without="no trial meets a clock that is set",
+        dev=True,
+    ),
+    Need(
         "systemd",
         (("systemd-analyze",),),
         "the tests let systemd read its units of Teiten",

@@ -44,7 +44,7 @@ from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
 from results.domain.measurement.parsed_trial import LayerUse
-from workers import checkpoint, cleaning, data, registry, watching
+from workers import checkpoint, cleaning, clocks_kept, data, registry, watching
 from workers.activity_monitor import ActivityMonitor
 from workers.bundle.manifest import Node
 from workers.bundle.writer import Archived, BundleWriter, folder_name
@@ -272,6 +272,7 @@ async def _after_measuring(attempt: Execution, step: Step) -> None:
         attempt.save(Step.COLLECT)
         async with attempt.phases.phase("collect"):
             await watching.stop(attempt)
+            await clocks_kept.require(attempt)
     if isinstance(workload, AuditingWorkload):
         attempt.save(Step.AUDIT)
         async with attempt.phases.phase("audit"):
@@ -327,6 +328,7 @@ async def _connect(attempt: Execution, connections: AsyncExitStack) -> None:
     clocks = {remote.address.name: offset for remote, offset in zip(opened, offsets, strict=True)}
     attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
     stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
+    await clocks_kept.note(attempt)
     used = used_by(order.spec, registry.kinds())
     for role, remote in machines_by_role(stage).items():
         agent = remote.address.name

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROW
-from tests.faults import agent_strikes, disks, strikes, trials
+from tests.faults import agent_strikes, clocks, disks, strikes, trials
 from tests.faults.conftest import Held, Hold, require_nothing_left
 from tests.faults.fleet import Fleet
 from tests.faults.trials import PHASES
@@ -37,7 +37,9 @@ _HANGING = {"collect": {"collectors": ["hanging"], "patience": 0.02}}
 _GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
 _GARBLED_GAPS = dict.fromkeys(_COLLECTED, "done, gap of garbled")
 _OF_FULL_AGENTS = dict.fromkeys(("load", "measure"), "failed: .*No space left on device.*")
-_OF_FULL_BUNDLES = {"prepare": f"done|{AGAIN}", "load": AGAIN, "measure": AGAIN, "collect": AGAIN}
+# what is collected last is short, and may find the room that the stored trial's checkpoint leaves
+_OF_FULL_BUNDLES = {"prepare": f"done|{AGAIN}", "load": AGAIN, "measure": AGAIN, "collect": f"done|{AGAIN}"}
+_OF_SET_CLOCKS = dict.fromkeys(("prepare", "load", "measure", "collect"), AGAIN)
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ FAULTS = (
     Fault("the measured server hangs", agent_strikes.server_stopped, _OF_HANGING_SERVERS, _IMPATIENT),
     Fault("a collector that hangs", strikes.nothing, {"collect": "done, gap of hanging"}, _HANGING),
     Fault("a collector that writes garbage", strikes.nothing, _GARBLED_GAPS, _GARBLED),
+    Fault("the agents' clocks set forward by an hour", clocks.set_forward, _OF_SET_CLOCKS, around=clocks.own_clocks),
     Fault("the disk of the measured servers full", disks.agents_full, _OF_FULL_AGENTS, around=disks.small_agents),
     Fault("the disk of the bundles full for a while", disks.bundles_full, _OF_FULL_BUNDLES, around=disks.small_bundles),
     Fault("the disk of the warehouse full for a while", disks.warehouse_full, around=disks.small_warehouse),

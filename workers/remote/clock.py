@@ -1,10 +1,11 @@
-"""Measure how far an agent's clock is from the worker's; `SECONDS` is the clock of its scripts."""
+"""Measure an agent's clock against the worker's, and see whether it is set; `SECONDS` is the clock of its scripts."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
@@ -23,6 +24,53 @@ then exec bash -c 'while read -r _; do echo "$EPOCHREALTIME"; done'
 else while read -r _; do date +%s.%N; done
 fi
 """
+
+# A clock that is slewed takes the time since the start with it; one that is set does not.
+PRINT_BOOT = """
+for _ in 1 2 3 4 5
+do
+    read -r before _ </proc/uptime; now=$(date +%s.%N); read -r after _ </proc/uptime
+    echo "$before $now $after"
+done
+cat /proc/sys/kernel/random/boot_id
+"""
+_UPTIME_STEP_S = 0.01  # of /proc/uptime, which is rounded down
+_SMALLEST_STEP_S = 0.1  # by which a clock counts as set
+
+
+@dataclass(frozen=True)
+class Boot:
+    """When a machine was started, by what its clock is now.
+
+    id: of this start of the machine
+    at_s: epoch seconds of its clock, ± error_s
+    """
+
+    id: str
+    at_s: float
+    error_s: float
+
+
+def parse_boot(printed: str) -> Boot:
+    """Return what PRINT_BOOT printed, from the reading that took the shortest time. Raises ValueError."""
+    *readings, boot_id = printed.split("\n")[:-1]
+    spans = []
+    for reading in readings:
+        before_s, now_s, after_s = (float(text) for text in reading.split())
+        spans.append((after_s + _UPTIME_STEP_S - before_s, now_s - before_s))
+    span_s, latest_s = min(spans)
+    if not (span_s > 0 and math.fabs(latest_s) < math.inf):
+        raise ValueError("a time is not a finite number")
+    return Boot(boot_id, latest_s - span_s / 2, span_s / 2)
+
+
+def set_by(before: Boot, after: Boot) -> float | None:
+    """Return by how many seconds a machine's clock was set from one reading to the other; None where it was not, and
+    where the machine was started anew meanwhile."""
+    step_s = after.at_s - before.at_s
+    if before.id != after.id or math.fabs(step_s) <= before.error_s + after.error_s + _SMALLEST_STEP_S:
+        return None
+    return step_s
 
 
 async def clock_offset(connection: asyncssh.SSHClientConnection, place: str) -> tuple[float, float]:

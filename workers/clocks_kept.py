@@ -1,0 +1,72 @@
+"""Whether the agents' clocks ran on while a trial used them: what is measured by a clock that is set is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from results.domain.errors import AgentError, TrialError
+from workers.execution import Execution
+from workers.remote.clock import PRINT_BOOT, Boot, parse_boot, set_by
+from workers.remote.connection import Remote
+from workers.servers.nodes import all_of
+
+_BOOTS = "boots"  # note: agent → when its machine was started, by its clock at the trial's start
+
+
+async def note(attempt: Execution) -> None:
+    """Note what the agents' clocks are, to be compared at the end. Raises AgentError."""
+    boots = await all_of(_boot(remote) for remote in attempt.remotes)
+    names = [remote.address.name for remote in attempt.remotes]
+    attempt.writer.note(_BOOTS, {name: asdict(boot) for name, boot in zip(names, boots, strict=True)})
+
+
+async def require(attempt: Execution) -> None:
+    """Raise TrialError (retryable) where an agent's clock was set since `note`. An agent that does not say is a gap."""
+    noted = attempt.writer.notes.get(_BOOTS, {})  # none where an older worker began the attempt
+    await all_of(_require(attempt, remote, noted.get(remote.address.name)) for remote in attempt.remotes)
+
+
+async def _require(attempt: Execution, remote: Remote, noted: dict[str, object] | None) -> None:
+    if noted is None:
+        return
+    before = Boot(str(noted["id"]), float(str(noted["at_s"])), float(str(noted["error_s"])))
+    try:
+        after = await _boot_again(remote)
+    except AgentError as error:
+        attempt.writer.gap("clock", remote.node, f"Whether it was set is not known. {error}")
+        return
+    step_s = set_by(before, after)
+    if step_s is None:
+        return
+    direction = "forward" if step_s > 0 else "back"
+    raise TrialError(
+        f"The clock of the agent {remote.address.name} was set while the trial ran.",
+        where="collect",
+        why=f"It was set {direction} by {abs(step_s):.1f} s. The measured window and the times of what happened in it "
+        "are read from this clock.",
+        todo="The trial runs again. Have chrony slew the clock (`makestep` for its first updates only), and keep other "
+        "programs from setting it.",
+        retryable=True,
+    )
+
+
+async def _boot_again(remote: Remote) -> Boot:
+    """Read it, and once more where the login was lost. Raises AgentError."""
+    try:
+        return await _boot(remote)
+    except AgentError as error:
+        if not error.retryable:
+            raise
+        return await _boot(remote)
+
+
+async def _boot(remote: Remote) -> Boot:
+    answer = await remote.script(PRINT_BOOT)
+    try:
+        return parse_boot(answer.stdout)
+    except ValueError as error:
+        raise AgentError(
+            "The agent did not say when its machine was started.",
+            where=remote.address.place,
+            why=f"Its clock and /proc/uptime gave {answer.stdout[:200]!r}: {error}",
+        ) from error
