@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError, connection, transaction
+import psycopg
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
 
 from results import sql
 from results.domain.errors import AwayError
@@ -40,6 +41,8 @@ def is_away(error: BaseException) -> bool:
     if isinstance(error, InterfaceError):
         return True
     sqlstate = _sqlstate(error)
+    if type(error) is DatabaseError:  # of libpq itself, such as a stream that breaks off in the middle
+        return not sqlstate and isinstance(error.__cause__, psycopg.DatabaseError)
     return isinstance(error, OperationalError) and (not sqlstate or sqlstate.startswith(_CONNECTION_SQLSTATES))
 
 

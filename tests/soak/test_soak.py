@@ -88,6 +88,7 @@ class Soak:
             urllib.request.urlopen(request, timeout=60).read()
         except urllib.error.HTTPError as error:
             if error.code != 503:  # which says that the warehouse is away
+                error.add_note(f"{path}: {error.read().decode()[:1000]}\n{self.fleet.web.printed()[-5000:]}")
                 raise
 
     def _tell(self, words: str) -> None:
