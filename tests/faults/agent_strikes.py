@@ -56,12 +56,12 @@ def locked(held: Held) -> None:
         until(lambda: trials.ended(held.trials["measure"]), held.why)
 
 
-def server_stopped(held: Held) -> None:
-    """The processes of the server that is measured do nothing more, and do not end either."""
-    for pid in _family(watching.servers(_agent(held, "measure"))):
+def servers_stopped(held: Held) -> None:
+    """The processes of all servers do nothing more, and do not end either."""
+    for pid in _of_servers(held):
         os.kill(pid, signal.SIGSTOP)
     held.let_go()
-    until(lambda: trials.ended(held.trials["measure"]), held.why, 240)
+    held.outcomes()
 
 
 def _agent(held: Held, phase: str) -> Address:

@@ -29,9 +29,14 @@ _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(,
 _GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
 _OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
 _IMPATIENT = {"measure": {"patience": 0.1}}
+_IMPATIENT_LOADS = {**_IMPATIENT, "load": {"patience": 0.015, "parameters": {"deadline_s": 60}}}
 _LATE = r"failed: The phase measure did not end by its deadline of 16\.5 s\. .*{}.*"
 _OF_LOCKS = {"measure": _LATE.format("primary: 1 session active, waiting for Lock: relation")}
-_OF_HANGING_SERVERS = {"measure": _LATE.format("Its servers have not said for [0-9]+ s what their sessions wait for")}
+_OF_HANGING_SERVERS = {
+    "load": r"failed: The phase load did not end by its deadline of 54\.9 s\. .*primary: it does not answer: .*",
+    "measure": _LATE.format("Its servers have not said for [0-9]+ s what their sessions wait for"),
+    "collect": "done, gap of server",
+}
 _COLLECTED = ("measure", "collect", "ingest")
 _HANGING = {"collect": {"collectors": ["hanging"], "patience": 0.02}}
 _GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
@@ -79,7 +84,7 @@ FAULTS = (
     Fault("a second beat, and second workers of the same names", strikes.two_of_each),
     Fault("the agents rebooted", agent_strikes.rebooted, {**_OF_LOST_LOGINS, "measure": AGAIN}),
     Fault("a lock that is never released", agent_strikes.locked, _OF_LOCKS, _IMPATIENT),
-    Fault("the measured server hangs", agent_strikes.server_stopped, _OF_HANGING_SERVERS, _IMPATIENT),
+    Fault("the servers hang", agent_strikes.servers_stopped, _OF_HANGING_SERVERS, _IMPATIENT_LOADS),
     Fault("a collector that hangs", strikes.nothing, {"collect": "done, gap of hanging"}, _HANGING),
     Fault("a collector that writes garbage", strikes.nothing, _GARBLED_GAPS, _GARBLED),
     Fault("the agents' clocks set forward by an hour", clocks.set_forward, _OF_SET_CLOCKS, around=clocks.own_clocks),

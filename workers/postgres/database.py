@@ -8,16 +8,18 @@ A database that was loaded completely has a comment; one without it is incomplet
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from results.domain.errors import CommandError, TeitenError, TrialError
+from results.domain.errors import AgentError, CommandError, TeitenError, TrialError
 from workers.postgres import cluster
 from workers.postgres.server import Server, without_time
 
+log = logging.getLogger(__name__)
 WORKING = "bench"
 _LOADED = "loaded by Teiten"
 _MADE = "made by Teiten"
@@ -25,6 +27,7 @@ _HERE = Path(__file__).parent
 _PREWARM = (_HERE / "prewarm.sql").read_text()
 _FILES = (_HERE / "prewarm_files.sql").read_text()
 _SCRIPT_FAILED, _CONNECTION_LOST = 3, 2  # psql's exit status for an error in a statement; for a lost connection
+_ANSWER_S = 30  # a server that says nothing for so long hangs
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|disk full", re.IGNORECASE)
 
 Load = Callable[[str], Awaitable[None]]
@@ -43,7 +46,8 @@ class Prepared(NamedTuple):
 
 
 async def ensure_database(server: Server, policy: str, key_hash: str, load: Load) -> Prepared:
-    """Return a loaded database by policy (fresh, template, reuse). A load that fails leaves no incomplete database.
+    """Return a loaded database by policy (fresh, template, reuse). A load that fails leaves no incomplete database,
+    unless its server does not answer.
 
     Raises TrialError where the disk fills up, else what `load` or the server raises.
 
@@ -188,12 +192,13 @@ async def _discard(server: Server, name: str, logged_bytes: int) -> str:
     """Drop an incomplete database; return the server's own words where a full disk has brought it down, else ''.
 
     Then its whole cluster is removed: all of its data can be loaded again. A server that is gone for another reason, or
-    refuses, keeps the database: since it lacks the comment of a loaded one, the next trial makes it anew, or reports
-    the same refusal.
+    refuses, or hangs, keeps the database: since it lacks the comment of a loaded one, the next trial makes it anew, or
+    reports the same refusal.
 
     logged_bytes: size of the server's log before the load
     """
     try:
+        await server.execute("SELECT 1", timeout_s=_ANSWER_S)
         await server.execute(DROP_DATABASE, variables={"name": name}, timeout_s=300)
     except CommandError as error:
         if server.outside:
@@ -203,6 +208,8 @@ async def _discard(server: Server, name: str, logged_bytes: int) -> str:
         if full:
             await cluster.drop(server.remote, server)
         return full
+    except AgentError as error:
+        log.warning("the incomplete database %s stays on %s: %s", name, server.remote.address.name, error)
     return ""
 
 
