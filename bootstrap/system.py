@@ -109,6 +109,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "systemd-container",
+        (("systemd-nspawn",),),
+        "make deploy-check boots a Debian for Teiten's units",
+        without="make deploy-check cannot run",
+        dev=True,
+    ),
+    Need(
         "faketime",
         (("faketime",),),
         "the tests move an agent's clock",

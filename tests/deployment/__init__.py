@@ -1,6 +1,9 @@
-"""`make deploy-check`: the images' steps and the services of docker-compose.yml in chroots, without a container engine.
+"""`make deploy-check`: the images' steps and the services of docker-compose.yml in chroots, without a container engine,
+and the systemd units in a Debian that boots.
 
-    chroot → image → composed → __main__
+    documented, chroot → image → composed → __main__
+    documented, chroot → booted → __main__
 
-What is read is what is deployed: Dockerfile, docker-compose.yml, .env.example, and the commands of docs/operations.md.
+What is read is what is deployed: Dockerfile, docker-compose.yml, .env.example, deploy/, and the commands of
+docs/operations.md.
 """

@@ -1,5 +1,6 @@
 """`make deploy-check`, as root: builds the images in chroots, brings docker-compose.yml up in them by the commands of
-docs/operations.md, signs in, measures a trial on the example agent, stops everything and removes the chroots.
+docs/operations.md, signs in, measures a trial on the example agent, stops everything. Then it boots a Debian, and
+starts Teiten's systemd units there by the commands of docs/operations.md. At the end all chroots are removed.
 
 All runs in namespaces of its own: no port of the machine is taken, and nothing that it started or mounted outlives it.
 """
@@ -25,11 +26,13 @@ from typing import Any
 
 from bootstrap.errors import BootstrapError, say
 from bootstrap.places import CHECKOUT
-from tests.deployment import chroot
+from tests.deployment import booted, chroot
 from tests.deployment.composed import Composed, running, settings_of
+from tests.deployment.documented import blocks
 from tests.deployment.image import Image
 
 PAGES = "http://127.0.0.1:8080"  # the proxy's port inside: the published one is the engine's
+_PROGRAMS = ("mmdebstrap", "systemd-nspawn")
 PASSWORD = secrets.token_urlsafe(12)
 PLAN = """name = "Deployment"
 workload = "pgbench"
@@ -66,28 +69,42 @@ exec postgres -D /var/lib/postgresql/data
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.deployment")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the chroots there, or use those left there")
+    parser.add_argument("--only", choices=("containers", "systemd"), help="one of the two; both unless given")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
+    if os.geteuid() != 0 or not all(map(shutil.which, _PROGRAMS)):
         raise BootstrapError(
-            "It needs root and mmdebstrap.", where="deploy-check", todo="As root: apt-get install mmdebstrap"
+            f"It needs root, {' and '.join(_PROGRAMS)}.",
+            where="deploy-check",
+            todo="As root: python3 -m bootstrap system --dev",
         )
     if options.inside:
         _bring_up(options.inside)
     elif options.keep:
-        _build_and_run(options.keep.absolute())
+        _check(options.keep.absolute(), options.only)
     else:
         with tempfile.TemporaryDirectory(prefix="teiten-deploy-", dir="/var/tmp") as folder:
-            _build_and_run(Path(folder))
+            _check(Path(folder), options.only)
 
 
-def _build_and_run(folder: Path) -> None:
-    """Build what is not built, and bring it up in namespaces of its own. Raises BootstrapError."""
+def _check(folder: Path, only: str | None) -> None:
+    """Make what is not there yet, and try it. Raises BootstrapError."""
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
+    base = folder / "base"
+    if not base.exists():
+        chroot.make_base(base)
+    if only != "systemd":
+        _build_and_run(folder, base)
+    if only != "containers":
+        booted.check(folder, base)
+    say("deploy-check: well")
+
+
+def _build_and_run(folder: Path, base: Path) -> None:
+    """Build the images that are not built, and bring them up in namespaces of their own. Raises BootstrapError."""
     if not (folder / "others").exists():
-        chroot.make_base(folder / "base")
-        _report_replaced(_build(folder, folder / "base"))
+        _report_replaced(_build(folder, base))
     # Killed with its first process, so that nothing outlives this.
     words = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     script = 'ip link set lo up && exec "$@"'
@@ -95,7 +112,6 @@ def _build_and_run(folder: Path) -> None:
     status = subprocess.run([*words, "sh", "-c", script, "sh", *inner], cwd=CHECKOUT).returncode
     if status != 0:
         raise BootstrapError(f"It ended with {status}.", where="deploy-check", todo="What failed stands above.")
-    say("deploy-check: well")
 
 
 def _build(folder: Path, base: Path) -> dict[str, Image]:
@@ -136,7 +152,7 @@ def _bring_up(folder: Path) -> None:
     (place / "deploy").mkdir(parents=True)
     for file in ("docker-compose.yml", ".env.example", "deploy/nginx.conf", "deploy/proxy.conf.template"):
         shutil.copy(CHECKOUT / file, place / file)
-    first, *_, agent_block = _documented()
+    first, *_, agent_block = blocks("With containers")
     for command in first:
         if not command.startswith("docker "):
             chroot.run_outside("sh", "-ec", command.replace("sudo ", ""), cwd=place)
@@ -169,15 +185,6 @@ def _stand_in(composed: Composed, place: Path) -> None:
     copy = f'cp /proxy.conf {proxy["NGINX_ENVSUBST_OUTPUT_DIR"]}/proxy.conf && exec "$0" "$@"'
     services["proxy"]["command"] = ["sh", "-c", copy.replace("$", "$$"), *services["proxy"]["command"]]
     services["proxy"]["volumes"].append("./proxy.conf:/proxy.conf:ro")
-
-
-def _documented() -> list[list[str]]:
-    """Return the commands of each block of sh under *With containers*."""
-    text = (CHECKOUT / "docs" / "operations.md").read_text(encoding="utf-8")
-    section = text.partition("### With containers\n")[2].partition("\n### ")[0]
-    blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
-    cleaned = [re.sub(r" +# .*| *    # .*", "", block.replace("\\\n", " ")) for block in blocks]
-    return [[line for line in block.splitlines() if line.strip()] for block in cleaned]
 
 
 def _set_secrets(env: Path) -> None:

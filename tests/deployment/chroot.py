@@ -13,7 +13,7 @@ from bootstrap.errors import BootstrapError, say
 RELEASE = "bookworm"
 _SOURCES = (Path("/etc/apt/sources.list.d/debian.sources"), Path("/etc/apt/sources.list"))
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-_PATH = "/opt/python/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = "/opt/python/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def make_base(root: Path) -> None:
@@ -55,7 +55,7 @@ def run_inside(root: Path, script: str, environment: Mapping[str, str], user: st
     """Run a script of sh while an image is made; return its output. Raises BootstrapError."""
     inherited = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
     inherited |= {name: value for name, value in os.environ.items() if name.startswith("PIP_INDEX")}
-    inherited |= {"PIP_CERT": "/opt/machine.crt", "DEBIAN_FRONTEND": "noninteractive", "PATH": _PATH, "HOME": "/root"}
+    inherited |= {"PIP_CERT": "/opt/machine.crt", "DEBIAN_FRONTEND": "noninteractive", "PATH": PATH, "HOME": "/root"}
     with_proc = f'mount -t proc proc "{root}/proc" && exec "$@"'
     command = [*entered(root, inherited | dict(environment), user, folder), "sh", "-c", script]
     return run_outside("unshare", "--mount", "sh", "-c", with_proc, "sh", *command)
@@ -65,7 +65,7 @@ def entered(root: Path, environment: Mapping[str, str], user: str, folder: str) 
     """Return the words before a command that run it in a folder of the chroot, with this environment alone, as an
     account that has no privilege and can get none, or as root with all."""
     uid, _, gid = user.partition(":")
-    variables = [f"{name}={value}" for name, value in ({"PATH": _PATH} | dict(environment)).items()]
+    variables = [f"{name}={value}" for name, value in ({"PATH": PATH} | dict(environment)).items()]
     words = ["chroot", str(root)]
     if uid != "0":
         words += ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
