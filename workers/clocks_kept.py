@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 from results.domain.errors import AgentError, TrialError
 from workers.execution import Execution
@@ -26,16 +28,15 @@ async def require(attempt: Execution) -> None:
     await all_of(_require(attempt, remote, noted.get(remote.address.name)) for remote in attempt.remotes)
 
 
-async def _require(attempt: Execution, remote: Remote, noted: dict[str, object] | None) -> None:
+async def _require(attempt: Execution, remote: Remote, noted: Mapping[str, Any] | None) -> None:
     if noted is None:
         return
-    before = Boot(str(noted["id"]), float(str(noted["at_s"])), float(str(noted["error_s"])))
     try:
         after = await _boot_again(remote)
     except AgentError as error:
         attempt.writer.gap("clock", remote.node, f"Whether it was set is not known. {error}")
         return
-    step_s = set_by(before, after)
+    step_s = set_by(Boot(**noted), after)
     if step_s is None:
         return
     direction = "forward" if step_s > 0 else "back"

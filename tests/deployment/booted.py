@@ -87,10 +87,8 @@ def _prepare(root: Path, base: Path, secret: str) -> None:
     if root.exists():
         shutil.rmtree(root)
     chroot.copy_base(base, root)
-    packages = (
-        "apt-get update -q && apt-get install -q -y --no-install-recommends systemd-sysv dbus iproute2 curl openssl"
-    )
-    chroot.run_inside(root, packages, {})
+    packages = "systemd-sysv dbus curl openssl"
+    chroot.run_inside(root, f"apt-get update && apt-get install -y --no-install-recommends {packages}", {})
     (root / "etc" / "apt" / "apt.conf.d" / "90assume-yes").write_text('APT::Get::Assume-Yes "true";\n')
     editor = root / "usr" / "local" / "bin" / "editor"
     editor.write_text(_EDITOR.replace("SECRET@", f"{secret}@"))
