@@ -89,12 +89,12 @@ def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
 
 
 def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -> int:
-    """COPY rows into a table, inside the current transaction; return how many."""
+    """COPY rows into a table, inside the current transaction; return how many. Raises the errors that queries do."""
     statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
         compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
     )
     count = 0
-    with connection.cursor() as cursor, cursor.copy(statement) as target:
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
         for record in records:
             target.write_row([list(value) if isinstance(value, tuple) else value for value in record])
             count += 1

@@ -24,7 +24,8 @@ T = TypeVar("T")
 PATIENCE_S = 600.0  # how long a worker retries to store something; stated in docs/operations.md
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
 # Prefixes of SQLSTATEs. Of the connection: 08 connection exception, 57P shutdown and start, 53300 too many connections.
-# Of one transaction, which may succeed a moment later: 40 deadlock and serialization, 53 insufficient resources.
+# Of one transaction, which may succeed a moment later: 40 deadlock and serialization, 53 insufficient resources; and
+# where a query's parallel worker could not start or was ended.
 _CONNECTION_SQLSTATES, _TRANSIENT_SQLSTATES = ("08", "57P", "53300"), ("40", "53")
 _NOT_RUNNING = ("Connection refused", "No such file or directory", "the database system is", "terminating connection")
 _last_away_s: deque[float] = deque(maxlen=1)  # when this process last could not reach it, by time.monotonic()
@@ -44,6 +45,12 @@ def is_away(error: BaseException) -> bool:
     if type(error) is DatabaseError:  # of libpq itself, such as a stream that breaks off in the middle
         return not sqlstate and isinstance(error.__cause__, psycopg.DatabaseError)
     return isinstance(error, OperationalError) and (not sqlstate or sqlstate.startswith(_CONNECTION_SQLSTATES))
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return whether the error says that the warehouse could not do it at this moment, and may a moment later."""
+    sqlstate = _sqlstate(error)
+    return sqlstate.startswith(_TRANSIENT_SQLSTATES) or (sqlstate == "55000" and "parallel worker" in str(error))
 
 
 @contextmanager
@@ -108,7 +115,7 @@ def retry_for(patience_s: float, operation: Callable[P, T], *args: P.args, **kwa
         try:
             result = operation(*args, **kwargs)
         except Error as error:
-            if connection.in_atomic_block or not (is_away(error) or _sqlstate(error).startswith(_TRANSIENT_SQLSTATES)):
+            if connection.in_atomic_block or not (is_away(error) or is_transient(error)):
                 raise
             drop_connection()
             if time.monotonic() - began_s + pause_s > patience_s:

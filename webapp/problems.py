@@ -120,12 +120,20 @@ def server_error_page(request: HttpRequest) -> HttpResponse:
 
 
 def _away(exception: BaseException | None) -> AwayError | None:
-    """Return the error to show when the warehouse is away, None for any other exception.
+    """Return the error to show when the warehouse is away or cannot answer now, None for any other exception.
 
     Its address is only in the log: without the warehouse, nobody knows who the visitor is.
     """
     if isinstance(exception, DatabaseError) and warehouse.is_away(exception):
         warehouse.drop_connection()
+    elif isinstance(exception, DatabaseError) and warehouse.is_transient(exception):
+        log.error("the warehouse could not answer: %s", exception)
+        return AwayError(
+            "The warehouse could not answer this time.",
+            where="warehouse",
+            why="PostgreSQL lacked memory, disk space or processes, or two transactions met; its log says which.",
+            todo="Try again in a moment. Where it lasts, manage.py doctor on the server says what to do.",
+        )
     elif not isinstance(exception, AwayError):
         return None
     log.error("the warehouse is away: %s", exception)
