@@ -44,9 +44,8 @@ from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
 from results.domain.measurement.parsed_trial import LayerUse
-from workers import checkpoint, cleaning, clocks_kept, data, registry, watching
+from workers import checkpoint, cleaning, clocks, data, registry, watching
 from workers.activity_monitor import ActivityMonitor
-from workers.bundle.manifest import Node
 from workers.bundle.writer import Archived, BundleWriter, folder_name
 from workers.checkpoint import Checkpoint, SavedStage, Step
 from workers.cleaning import CANCELLED
@@ -219,6 +218,7 @@ async def _phases(attempt: Execution, connections: AsyncExitStack) -> None:
         attempt.layers += await attempt.host.verify()
         _require_checks(attempt.writer)
     async with attempt.phases.phase("watch"):
+        await clocks.read(attempt)  # again: they may have been set since
         await watching.start(attempt)
     attempt.measuring_s = attempt.phases.elapsed_s
     async with attempt.phases.phase("measure", _expected_s(attempt)):
@@ -272,7 +272,7 @@ async def _after_measuring(attempt: Execution, step: Step) -> None:
         attempt.save(Step.COLLECT)
         async with attempt.phases.phase("collect"):
             await watching.stop(attempt)
-            await clocks_kept.require(attempt)
+            await clocks.require(attempt)
     if isinstance(workload, AuditingWorkload):
         attempt.save(Step.AUDIT)
         async with attempt.phases.phase("audit"):
@@ -323,12 +323,7 @@ async def _connect(attempt: Execution, connections: AsyncExitStack) -> None:
     for remote in attempt.remotes:
         remote.phase = "prepare"
     await all_of(job.sweep(remote) for remote in attempt.remotes)
-    opened = attempt.remotes
-    offsets = await all_of(remote.clock_offset() for remote in opened)
-    clocks = {remote.address.name: offset for remote, offset in zip(opened, offsets, strict=True)}
-    attempt.nodes = [Node(role, name, *clocks[name]) for role, name in order.spec.agents.items()]
-    stage.clock_offsets_s = {role: clocks[name][0] for role, name in order.spec.agents.items()}
-    await clocks_kept.note(attempt)
+    await clocks.read(attempt)
     used = used_by(order.spec, registry.kinds())
     for role, remote in machines_by_role(stage).items():
         agent = remote.address.name

@@ -32,9 +32,9 @@ do
     read -r before _ </proc/uptime; now=$(date +%s.%N); read -r after _ </proc/uptime
     echo "$before $now $after"
 done
-cat /proc/sys/kernel/random/boot_id
+cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo unknown
 """
-_UPTIME_STEP_S = 0.01  # of /proc/uptime, which is rounded down
+_UPTIME_STEP_S, _CONTAINERS_STEP_S = 0.01, 1.0  # of /proc/uptime, which is rounded down; as some containers have it
 _SMALLEST_STEP_S = 0.1  # by which a clock counts as set
 
 
@@ -54,10 +54,10 @@ class Boot:
 def parse_boot(printed: str) -> Boot:
     """Return what PRINT_BOOT printed, from the reading that took the shortest time. Raises ValueError."""
     *readings, boot_id = printed.split("\n")[:-1]
-    spans = []
-    for reading in readings:
-        before_s, now_s, after_s = (float(text) for text in reading.split())
-        spans.append((after_s + _UPTIME_STEP_S - before_s, now_s - before_s))
+    moments = [tuple(float(text) for text in reading.split()) for reading in readings]
+    whole = all(before_s.is_integer() and after_s.is_integer() for before_s, _, after_s in moments)
+    step_s = _CONTAINERS_STEP_S if whole else _UPTIME_STEP_S
+    spans = [(after_s + step_s - before_s, now_s - before_s) for before_s, now_s, after_s in moments]
     span_s, latest_s = min(spans)
     if not (span_s > 0 and math.fabs(latest_s) < math.inf):
         raise ValueError("a time is not a finite number")

@@ -27,6 +27,12 @@ def test_the_reading_that_took_the_shortest_time_counts():
     assert boot.error_s == pytest.approx(0.02)
 
 
+def test_a_container_may_have_whole_seconds_only():
+    early, late = (parse_boot(f"{second}.00 {now} {second}.00\n{ID}\n") for second, now in ((7, 1007.99), (9, 1009.01)))
+    assert early.error_s == pytest.approx(0.5)
+    assert set_by(early, late) is None
+
+
 @pytest.mark.parametrize(
     ("after_s", "error_s", "step_s"),
     [

@@ -1,4 +1,4 @@
-"""Whether the agents' clocks ran on while a trial used them: what is measured by a clock that is set is wrong."""
+"""The agents' clocks: how far they are from the worker's, and whether they ran on while a trial measured by them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ from dataclasses import asdict
 from typing import Any
 
 from results.domain.errors import AgentError, TrialError
+from workers.bundle.manifest import Node
 from workers.execution import Execution
 from workers.remote.clock import PRINT_BOOT, Boot, parse_boot, set_by
 from workers.remote.connection import Remote
 from workers.servers.nodes import all_of
 
-_BOOTS = "boots"  # note: agent → when its machine was started, by its clock at the trial's start
+_BOOTS = "boots"  # note: agent → when its machine was started, by its clock before the measurement
 
 
-async def note(attempt: Execution) -> None:
-    """Note what the agents' clocks are, to be compared at the end. Raises AgentError."""
-    boots = await all_of(_boot(remote) for remote in attempt.remotes)
-    names = [remote.address.name for remote in attempt.remotes]
-    attempt.writer.note(_BOOTS, {name: asdict(boot) for name, boot in zip(names, boots, strict=True)})
+async def read(attempt: Execution) -> None:
+    """Measure the clocks' offsets, and note what is compared at the end. Raises AgentError."""
+    remotes, roles = attempt.remotes, attempt.order.spec.agents
+    names = [remote.address.name for remote in remotes]
+    offsets = dict(zip(names, await all_of(remote.clock_offset() for remote in remotes), strict=True))
+    boots = dict(zip(names, await all_of(_boot(remote) for remote in remotes), strict=True))
+    attempt.nodes = [Node(role, name, *offsets[name]) for role, name in roles.items()]
+    attempt.stage.clock_offsets_s = {role: offsets[name][0] for role, name in roles.items()}
+    attempt.writer.note(_BOOTS, {name: asdict(boot) for name, boot in boots.items()})
 
 
 async def require(attempt: Execution) -> None:
-    """Raise TrialError (retryable) where an agent's clock was set since `note`. An agent that does not say is a gap."""
+    """Raise TrialError (retryable) where an agent's clock was set since `read`. An agent that does not say is a gap."""
     noted = attempt.writer.notes.get(_BOOTS, {})  # none where an older worker began the attempt
     await all_of(_require(attempt, remote, noted.get(remote.address.name)) for remote in attempt.remotes)
 
@@ -41,12 +46,12 @@ async def _require(attempt: Execution, remote: Remote, noted: Mapping[str, Any] 
         return
     direction = "forward" if step_s > 0 else "back"
     raise TrialError(
-        f"The clock of the agent {remote.address.name} was set while the trial ran.",
+        f"The clock of the agent {remote.address.name} was set while the trial measured.",
         where="collect",
         why=f"It was set {direction} by {abs(step_s):.1f} s. The measured window and the times of what happened in it "
         "are read from this clock.",
-        todo="The trial runs again. Have chrony slew the clock (`makestep` for its first updates only), and keep other "
-        "programs from setting it.",
+        todo="The trial is tried again. Have chrony slew the clock (`makestep` for its first updates only), and keep "
+        "other programs from setting it.",
         retryable=True,
     )
 
