@@ -62,9 +62,10 @@ def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:
 def first_server_message(lines: Iterable[str]) -> str:
     """Return the server's first PANIC, else the end of one of its processes by a signal, else its first FATAL or ERROR,
     that is no consequence; '' for none."""
-    telling = [line for line in lines if SERVER_MESSAGE.search(line) and not _CONSEQUENCE.search(line)]
-    panics, ends = ([line for line in telling if word in line] for word in ("PANIC:", "LOG:"))
-    return next(iter([*panics, *ends, *telling]), "")
+    found = [(line, SERVER_MESSAGE.search(line)) for line in lines if not _CONSEQUENCE.search(line)]
+    telling = [(match[0], line) for line, match in found if match]
+    panics, ends = ([one for one in telling if one[0].startswith(level)] for level in ("PANIC:", "LOG:"))
+    return next((line for _, line in [*panics, *ends, *telling]), "")
 
 
 def shortened(text: str) -> str:

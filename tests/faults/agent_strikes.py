@@ -43,6 +43,15 @@ def servers_killed(held: Held) -> None:
     kill(_of_servers(held))
 
 
+def session_killed(held: Held) -> None:
+    """One process of a server, which ends all others then and starts anew, as where one of them crashed."""
+    agent = _agent(held, "measure")
+    with session(agent, "postgres") as asking:
+        row = asking.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'").fetchone()
+    assert row is not None, "pgbench has no session"
+    kill([row[0]])
+
+
 def pgbench_killed(held: Held) -> None:
     kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
 

@@ -92,6 +92,8 @@ def test_a_process_of_the_server_that_a_signal_ended_comes_before_what_its_sessi
     ]
     assert first_server_message(lines) == lines[1]
     assert first_server_message(lines[2:]) == ""
+    full = ["ERROR:  disk full", 'ERROR:  there is no "CATALOG: x"']
+    assert first_server_message(full) == full[0]
     lost = "pgbench ended with exit status 2: pgbench: error: client 1 aborted in command 5 (SQL) of script 0; perhaps"
     assert cause(workload(lost, server_log=lines[1])) == "server process (PID 4711) was terminated by signal 9: Killed"
 
