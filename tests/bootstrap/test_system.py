@@ -36,12 +36,14 @@ def test_without_redis_server_the_embedded_one_serves() -> None:
 def test_what_is_needed_by_the_tests_only() -> None:
     assert {need.package for need in system.NEEDS if need.dev} == {
         "chromium",
+        "faketime",
         "iproute2",
         "mmdebstrap",
         "pgpool2",
         "r-cran-jsonlite",
         "sudo",
         "systemd",
+        "systemd-container",
     }
 
 

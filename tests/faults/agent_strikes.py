@@ -47,9 +47,10 @@ def session_killed(held: Held) -> None:
     """One process of a server, which ends all others then and starts anew, as where one of them crashed."""
     agent = _agent(held, "measure")
     with session(agent, "postgres") as asking:
-        row = asking.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'").fetchone()
-    assert row is not None, "pgbench has no session"
-    kill([row[0]])
+        asking.autocommit = True
+        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'"
+        until(lambda: asking.execute(query).fetchone(), held.why)
+        kill(pid for (pid,) in asking.execute(query))
 
 
 def pgbench_killed(held: Held) -> None:

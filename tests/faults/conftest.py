@@ -140,5 +140,6 @@ def hold(fleet: Fleet, agents: list[Address], gates: Gates) -> Iterator[Hold]:
         yield held
     for one in made:
         one.let_go()
+        one.outcomes()  # of a row that failed too, lest the next one waits for its agents
     for agent, moments in seen.items():
         assert all(len(moment) <= 1 for moment in moments), f"{agent}: {moments}"
