@@ -35,8 +35,6 @@ async def clean(attempt: Execution, *, lost: bool) -> None:
         async with attempt.phases.phase("clean"):
             if not lost and not _is_cancelled(attempt):
                 await _try_step(attempt, "servers", partial(_note_gone_servers, attempt))
-                if attempt.error is None and attempt.stage.broke_off:  # perhaps since a server's process crashed
-                    await _try_step(attempt, "server logs", partial(_save_logs, attempt), _SAVE_S)
             await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
                 await _restore(attempt)

@@ -90,7 +90,6 @@ class Stage:
     logs_transactions: whether pgbench logs each transaction, for the collector latency_log
     script_names: of the scripts that pgbench runs, in its own numbering
     picked_up: whether another worker began this attempt, and is gone
-    broke_off: whether a load ended with an error, which is found when its files are read
     """
 
     spec: TrialSpec
@@ -112,7 +111,6 @@ class Stage:
     logs_transactions: bool = False
     script_names: tuple[str, ...] = ()
     picked_up: bool = False
-    broke_off: bool = False
     _kept: dict[tuple[type, str], Any] = field(default_factory=dict)
 
     def keep(self, value: object, node: str = "") -> None:

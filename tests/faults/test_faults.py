@@ -28,7 +28,6 @@ _OF_A_LOST_WORKER = {
 _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(, gap of (gated|clean))?"}
 _GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
 _OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
-_CRASHED = r"failed: server process \(PID [0-9]+\) was terminated by signal 9: Killed"
 _IMPATIENT = {"measure": {"patience": 0.1}}
 _IMPATIENT_LOADS = {**_IMPATIENT, "load": {"patience": 0.015, "parameters": {"deadline_s": 60}}}
 _LATE = r"failed: The phase measure did not end by its deadline of 16\.5 s\. .*{}.*"
@@ -79,7 +78,6 @@ FAULTS = (
     Fault("all SSH logins cut", agent_strikes.ssh_cut, _OF_LOST_LOGINS),
     Fault("sshd restarted", agent_strikes.sshd_restarted, _OF_LOST_LOGINS),
     Fault("the measured servers killed", agent_strikes.servers_killed, _OF_KILLED_SERVERS),
-    Fault("a session of the measured server killed", agent_strikes.session_killed, {"measure": _CRASHED}),
     Fault("pgbench killed", agent_strikes.pgbench_killed, {"measure": r"failed: pgbench was ended by SIGKILL .*"}),
     Fault("all trials cancelled", strikes.cancelled, dict.fromkeys(PHASES, "cancelled")),
     Fault("each message some times more", strikes.messages_doubled),

@@ -198,7 +198,6 @@ async def finish(stage: Stage) -> None:
     for load, finished, start_s in zip(stage.loads, ended, starts_s, strict=True):
         folder = folder_of(stage, load, "workload")
         _record(stage, finished, folder)
-        stage.broke_off = stage.broke_off or not finished.ok
         if stage.spec.loads:
             stage.recorder.add(f"{folder}/began", f"{start_s:.6f}\n")
 
