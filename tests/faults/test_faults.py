@@ -43,7 +43,9 @@ _GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
 _GARBLED_GAPS = dict.fromkeys(_COLLECTED, "done, gap of garbled")
 _OF_FULL_AGENTS = dict.fromkeys(("load", "measure"), "failed: .*No space left on device.*")
 # what is collected last is short, and may find the room that the stored trial's checkpoint leaves
-_OF_FULL_BUNDLES = {"prepare": f"done|{AGAIN}", "load": AGAIN, "measure": AGAIN, "collect": f"done|{AGAIN}"}
+_TRIED_AGAIN = "done, at attempt [23]"  # the disk stays full until three trials wait for it
+_OF_FULL_BUNDLES = dict.fromkeys(("queued", "prepare", "collect"), f"done|{_TRIED_AGAIN}")
+_OF_FULL_BUNDLES |= dict.fromkeys(("load", "measure"), _TRIED_AGAIN)
 _OF_SET_CLOCKS = dict.fromkeys(("measure", "collect"), AGAIN)
 
 
