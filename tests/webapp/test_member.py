@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 
 import pytest
 from django.contrib.auth.models import User
@@ -53,4 +55,18 @@ def test_a_weak_password_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
     with pytest.raises(CommandError, match="too short"):
         call_command("member", "hana", stdout=io.StringIO())
+    assert not User.objects.exists()
+
+
+def test_a_terminal_whose_input_ends_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, typed = pty.openpty()
+
+    def ended(prompt: str) -> str:
+        raise EOFError  # as getpass does at Ctrl-D
+
+    monkeypatch.setattr("getpass.getpass", ended)
+    with os.fdopen(typed) as standard_input, os.fdopen(terminal, "wb"):
+        monkeypatch.setattr("sys.stdin", standard_input)
+        with pytest.raises(CommandError, match="No password was typed: nothing is changed"):
+            call_command("member", "hana", stdout=io.StringIO())
     assert not User.objects.exists()

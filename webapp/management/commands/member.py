@@ -68,10 +68,17 @@ def _account(name: str, *, existing: bool) -> User:
 def _password(user: User) -> str:
     """Read a password: twice from a terminal, else the first line of standard input. Raises ValidationError."""
     if sys.stdin.isatty():
-        password = getpass.getpass("Password: ")
-        if getpass.getpass("Once more: ") != password:
+        password = _typed("Password: ")
+        if _typed("Once more: ") != password:
             raise ValidationError("The two passwords differ.")
     else:
         password = sys.stdin.readline().rstrip("\n")
     validate_password(password, user)
     return password
+
+
+def _typed(prompt: str) -> str:
+    try:
+        return getpass.getpass(prompt)
+    except EOFError:
+        raise ValidationError("No password was typed: nothing is changed.") from None
