@@ -49,9 +49,12 @@ def _is_cancelled(attempt: Execution) -> bool:
 
 async def _note_gone_servers(attempt: Execution) -> None:
     """Note the servers that have ended though nothing of the trial was to end them, with the last line of their logs,
-    and save these logs: what the trial failed for may be no more than that."""
+    and save these logs, and what other logs tell of crashes: what the trial failed for may be no more than that."""
     stage = attempt.stage
     servers = {node: server for node, server in stage.servers.items() if not server.outside}
+    for node, text in zip(servers, await all_of(server.crashes() for server in servers.values()), strict=True):
+        if text:
+            attempt.writer.add(f"server/{node}.crashes.log", text)
     lines = dict(zip(servers, await all_of(server.gone() for server in servers.values()), strict=True))
     if gone := {node: line for node, line in lines.items() if line and node not in failover.failed_nodes(stage)}:
         attempt.writer.note(GONE, gone)

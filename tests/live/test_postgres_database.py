@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pwd
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -135,6 +136,52 @@ async def test_a_server_that_is_killed_while_it_loads_keeps_its_other_data(serve
     again = await cluster.ensure(server.remote, server.installation, name="databases")
     assert await count(again, kept.name) == 1000
     assert (await database.ensure_database(again, "reuse", "broken", Loader(again))).how == "loaded"
+
+
+KILL_ITSELF = "COPY (SELECT 'last words') TO PROGRAM 'kill -s KILL $PPID'"
+
+
+async def crash(server: Server) -> None:
+    with pytest.raises(CommandError, match="The connection to PostgreSQL failed"):
+        await server.execute(KILL_ITSELF)
+
+
+async def test_a_process_of_a_server_that_is_killed_is_told_by_its_log_with_what_it_ran(server: Server):
+    before = await server.crashes()
+    await crash(server)
+    told = (await server.crashes()).removeprefix(before)
+    assert re.search(r" LOG:  (server process|client backend) \(PID \d+\) was terminated by signal 9: Killed\n", told)
+    assert f"DETAIL:  Failed process was running: {KILL_ITSELF}" in told
+    await server.stop()
+
+
+async def test_a_server_that_recovers_from_a_crash_ends_when_it_is_asked_to(server: Server):
+    """A fast shutdown that PostgreSQL is asked for meanwhile never ends."""
+    again = server
+    for _ in range(3):
+        await crash(again)
+        await again.stop()
+        again = await cluster.ensure(server.remote, server.installation, name="databases")
+        await crash(again)
+        stopped = await cluster.stop(again, 30)
+        assert stopped is not None and stopped.forced == ""
+        again = await cluster.ensure(server.remote, server.installation, name="databases")
+        await crash(again)
+        with_others = {"cluster_name": "'another one'"}
+        again = await cluster.ensure(server.remote, server.installation, settings=with_others, name="databases")
+        assert (again.how, again.forced) == ("restarted", "")
+        size = os.stat(again.log_path).st_size
+        again = await cluster.ensure(server.remote, server.installation, name="databases")
+        assert "received fast shutdown request" in await again.log_tail(size)  # it did not recover
+    await again.stop()
+
+
+async def test_a_server_that_recovers_from_a_crash_is_used_again_when_it_has(server: Server):
+    for _ in range(3):
+        await crash(server)
+        again = await cluster.ensure(server.remote, server.installation, name="databases")
+        assert again.how == "reused"
+        assert await databases(again) == set()
 
 
 async def test_a_half_loaded_database_is_loaded_again(server: Server):

@@ -223,7 +223,8 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
     gaps += whole.gaps
     error = error or _missing_collector(spec, gaps)
     if error:
-        error = with_server_message(error, whole.events, files, manifest.started_s)
+        only_crashes = manifest.error is None  # or a command failed, whose output may be less than the server's
+        error = with_server_message(error, whole.events, files, manifest.started_s, only_crashes=only_crashes)
         error = with_gone_servers(error, manifest.notes, {node.role: node.agent for node in manifest.nodes})
     return ParsedTrial(
         trial_key=manifest.trial_key,

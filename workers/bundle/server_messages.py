@@ -13,6 +13,7 @@ from results.domain.measurement.parsed_trial import Event
 
 _LOG = re.compile(r"server/[^/]+\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
+_OF_CRASHES = ("PANIC:", "LOG:")
 _ENDED_ON_PURPOSE = ("cancelled", "lost")
 GONE = "servers_gone"  # note: node → last line of the log of a server that had ended when the trial was over
 _BY_WHOM = "The system log of its machine may say who ended it, such as the kernel where memory ran out."
@@ -34,16 +35,24 @@ def with_gone_servers(error: dict[str, Any], notes: Mapping[str, Any], agents: M
 
 
 def with_server_message(
-    error: dict[str, Any], events: Sequence[Event], files: Mapping[str, bytes], started_s: float
+    error: dict[str, Any],
+    events: Sequence[Event],
+    files: Mapping[str, bytes],
+    started_s: float,
+    *,
+    only_crashes: bool = False,
 ) -> dict[str, Any]:
     """Return the error with `server_log`: the first line of the servers' logs of this attempt that tells of a failure.
 
     started_s: the attempt's start, epoch seconds; earlier lines are of other attempts
+    only_crashes: no plain FATAL or ERROR, for what a program prints itself that a server answers it with; others may be
+        of any session, as one that was rolled back and tried again
     """
     if error.get("kind") in _ENDED_ON_PURPOSE:
         return error
     in_window = [event.text for event in events if event.kind in ("panic", "fatal", "error")]
-    message = first_server_message([*in_window, *_saved(files, started_s)])
+    lines = [*in_window, *_saved(files, started_s)]
+    message = first_server_message(line for line in lines if not only_crashes or line.startswith(_OF_CRASHES))
     return error | {"server_log": message} if message else error
 
 

@@ -17,7 +17,7 @@ from results.domain.matrix import InstallationRef
 from results.domain.matrix.clusters import digest, folder_name, initdb_options
 from results.domain.secrets import masked_end
 from workers.postgres.configuration import configuration, host_based_access
-from workers.postgres.server import Server, start_error, unique_name
+from workers.postgres.server import RECOVERS, Server, start_error, unique_name
 from workers.remote.clock import SECONDS
 from workers.remote.command import CommandResult
 from workers.remote.connection import ENTER, Remote, link_error
@@ -25,8 +25,8 @@ from workers.remote.connection import ENTER, Remote, link_error
 _HERE = Path(__file__).parent
 FREE_PORT = (_HERE / "free_port.sh").read_text()
 NO_REMOVAL = ENTER + (_HERE / "no_removal.sh").read_text()
-_ENSURE = SECONDS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
-_STOP = SECONDS + (_HERE / "cluster_stop.sh").read_text()
+_ENSURE = SECONDS + RECOVERS + FREE_PORT + NO_REMOVAL + (_HERE / "cluster_ensure.sh").read_text()
+_STOP = SECONDS + RECOVERS + (_HERE / "cluster_stop.sh").read_text()
 LINKED = 5  # the exit status of scripts that make clusters where there is a link on the way
 _FOREIGN_SOCKETS = 6
 STOP_S = 120.0  # the shutdown checkpoint may write all buffers

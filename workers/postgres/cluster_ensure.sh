@@ -35,7 +35,9 @@ make_cluster() {
 
 ended=fast
 stop() {
-    "$bin/pg_ctl" stop -D data -m fast -w -t "$patience" || {
+    mode=fast
+    recovers "$pid" data && mode=immediate
+    "$bin/pg_ctl" stop -D data -m "$mode" -w -t "$patience" || {
         ended=immediate
         "$bin/pg_ctl" stop -D data -m immediate -w -t 60
     }
@@ -72,6 +74,12 @@ how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit
 if alive; then
     if [ "$(head -n 1 data/teiten.conf)" = "# $hash" ]; then
+        seconds
+        begun=$now
+        while recovers "$pid" data && [ "$now" -le $((begun + 600)) ]; do
+            sleep 0.1
+            seconds
+        done
         echo "reused $(cat port) $ended"
         exit
     fi

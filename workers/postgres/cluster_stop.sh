@@ -49,6 +49,8 @@ for pidfile in "$clusters"/*/data/postmaster.pid; do
     [ -s "$pidfile" ] || continue
     data=${pidfile%/postmaster.pid}
     chosen "$data" "$@" && read -r pid <"$pidfile" && works_in "$pid" "$data" || continue
-    kill -s INT "$pid" && stop "$pid" "$data" &
+    signal=INT
+    recovers "$pid" "$data" && signal=QUIT
+    kill -s "$signal" "$pid" && stop "$pid" "$data" &
 done
 wait

@@ -2,7 +2,9 @@
 SET client_min_messages = error;
 SELECT NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_prewarm') AS missing \gset
 \if :missing
+SET log_min_messages = fatal;  -- an installation without it is no error of the server's
 CREATE EXTENSION pg_prewarm;
+RESET log_min_messages;
 \endif
 SELECT count(*) || ' ' || coalesce(sum(pg_prewarm(c.oid::regclass) * current_setting('block_size')::bigint), 0)
   FROM pg_class AS c

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from results.domain.errors import CommandError, TrialError
@@ -18,6 +19,7 @@ from workers.remote.connection import Remote
 SUPERUSER = "teiten"
 _NO_PHASE_S = 3600.0
 _LOG_TAIL_BYTES = 64 * 1024
+RECOVERS = (Path(__file__).parent / "recovers.sh").read_text()
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -160,6 +162,11 @@ class Server:
         answer = (await self.remote.script(_GONE, self.data_dir, self.log_path)).stdout
         return without_time(answer.strip())
 
+    async def crashes(self) -> str:
+        """Return what the server's log tells, with its details, of crashes and of processes of it that a signal ended,
+        of whatever trial; '' where it tells of none, or is out of reach."""
+        return "" if self.outside else (await self.remote.script(_CRASHES, self.log_path)).stdout
+
     async def stop(self, mode: str = "fast") -> None:
         """Stop the server, if it runs, and wait for its end. Raises CommandError.
 
@@ -237,10 +244,16 @@ echo "${last:-(it is empty)}"
 """
 )
 
+_CRASHES = r"""
+tail -c 1048576 -- "$1" | grep -aE -A 2 ' PANIC:  | LOG:  .*was terminated by signal ' | tail -n 60
+"""
+
 _STOP = (
     _RUNS
+    + RECOVERS
     + """
 runs "$2" || exit 0
+recovers "$pid" "$2" && set -- "$1" "$2" immediate
 "$1/pg_ctl" stop -D "$2" -m "$3" -w -t 120 >/dev/null || ! runs "$2"
 """
 )

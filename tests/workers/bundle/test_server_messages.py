@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
+
+import pytest
 
 from results.domain.errors import TrialError
 from results.domain.failure_cause import cause
-from results.domain.measurement.parsed_trial import Event
+from results.domain.measurement.parsed_trial import Event, Part
+from tests.workers.bundle.test_declared import SPEC
+from workers import registry
+from workers.bundle import reader
+from workers.bundle.manifest import Manifest
 from workers.bundle.server_messages import GONE, with_gone_servers, with_server_message
 
 STARTED_S = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
@@ -14,6 +23,13 @@ ERROR = TrialError("The workload failed while it was measured.", why="pgbench en
 LOG = b"""2026-01-01 11:59:00.000 UTC [7] PANIC:  of an attempt before
 2026-01-01 12:00:01.000 UTC [9] LOG:  starting PostgreSQL
 2026-01-01 12:00:02.000 UTC [9] FATAL:  could not map anonymous shared memory: Cannot allocate memory
+"""
+
+ROLLED_BACK = b"2026-01-01 12:00:02.000 UTC [9] ERROR:  could not serialize access\n"
+CRASHED = b"""2026-01-01 11:00:02.000 UTC [3] LOG:  server process (PID 5) was terminated by signal 9: Killed
+--
+2026-01-01 12:00:03.000 UTC [3] LOG:  server process (PID 7) was terminated by signal 11: Segmentation fault
+2026-01-01 12:00:03.000 UTC [3] DETAIL:  Failed process was running: SELECT 1
 """
 
 
@@ -26,6 +42,27 @@ def test_the_end_of_one_of_the_servers_processes_is_found_in_its_log() -> None:
     ended = b"LOG:  checkpointer process (PID 4711) was terminated by signal 6: Aborted"
     log = b"2026-01-01 12:00:01.000 UTC [9] LOG:  starting\n2026-01-01 12:00:02.000 UTC [9] " + ended
     assert with_server_message(ERROR, [], {"server/primary.log": log}, STARTED_S)["server_log"] == ended.decode()
+
+
+def cause_by_logs(monkeypatch: pytest.MonkeyPatch, error: dict[str, Any] | None, events: Sequence[Event]) -> str:
+    """What a trial is said to have failed for whose server rolled transactions back and crashed, or only the first."""
+    part = Part(failure="pgbench was ended by SIGKILL", events=tuple(events))
+    monkeypatch.setattr(registry, "workload_parser", lambda name: lambda reading: part)
+    began_s, spec = STARTED_S, json.loads(json.dumps(SPEC.to_json()))
+    window = None if error else (began_s + 1, began_s + 9)
+    manifest = Manifest("1/1", 1, "1", began_s, began_s + 10, spec, window, error)
+    logs = {"server/primary.log": ROLLED_BACK, "server/primary.crashes.log": CRASHED if events else b""}
+    return cause(reader.parse(manifest, logs).error)
+
+
+def test_what_a_server_rolled_back_is_no_cause_of_a_program_that_was_ended_but_a_crash_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    serialization = Event(1.0, "primary", "error", "ERROR: could not serialize access")
+    assert cause_by_logs(monkeypatch, None, []) == "pgbench was ended by SIGKILL"
+    crashed = "server process (PID 7) was terminated by signal 11: Segmentation fault"
+    assert cause_by_logs(monkeypatch, None, [serialization]) == crashed
+    assert cause_by_logs(monkeypatch, ERROR, []) == "could not serialize access"
 
 
 def test_an_event_of_the_measured_window_names_it_too() -> None:
