@@ -1,7 +1,9 @@
-"""Where the archives of attempts lie, below the bundle folder and nowhere else, and who may remove them when."""
+"""Where the archives of attempts lie, below the bundle folder and nowhere else, whether there is room for more, and who
+may remove them when."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +14,32 @@ from django.db.models import Max
 
 from results import models
 from results.domain.errors import IngestError, StateError
+from results.domain.units import format_quantity
 
+LEAST_FREE_BYTES = 10**9  # with less no trial starts: the room is for those that run
 _LOCK = "hashtext('raw files')"
+
+
+def free_bytes() -> int | None:
+    """Return how much Teiten can still write in the bundle folder, or where it is to be made; None where its file
+    system does not say. Raises OSError."""
+    existing = Path(settings.TEITEN_BUNDLE_DIR)
+    while not existing.exists():
+        existing = existing.parent
+    usage = shutil.disk_usage(existing)
+    return usage.free if usage.total else None
+
+
+def why_no_room() -> str:
+    """Return why no trial can start, in words that follow "the bundle folder"; '' where one can."""
+    try:
+        free = free_bytes()
+    except OSError as error:
+        return f"cannot be asked how much is free: {error.strerror}"
+    if free is None or free >= LEAST_FREE_BYTES:
+        return ""
+    left, least = format_quantity(free, "B"), format_quantity(LEAST_FREE_BYTES, "B")
+    return f"has {left} free, less than the {least} kept for the trials that run"
 
 
 def remove_bundle(stored: str) -> str:

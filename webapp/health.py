@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from results import bundle_files
 from results.domain.errors import TeitenError
 
 log = logging.getLogger(__name__)
@@ -120,21 +121,38 @@ CHECKS: Mapping[str, Callable[[], None]] = {
     "redis": check_queue,
     "bundle folder": check_bundle_folder,
 }
-_pool = ThreadPoolExecutor(len(CHECKS), thread_name_prefix="readyz")
+_pool = ThreadPoolExecutor(len(CHECKS) + 2, thread_name_prefix="readyz")
 _lock = threading.Lock()
-_running: dict[str, Future[None]] = {}
+_running: dict[str, Future[Any]] = {}
+
+
+def why_no_trial_starts() -> str:
+    """Return why the bundle folder keeps trials from starting, in words that follow "the bundle folder"; '' where it
+    does not."""
+    future = _look("room", bundle_files.why_no_room)
+    wait([future], PATIENCE_S)
+    return str(future.result()) if future.done() else "does not answer"
+
+
+def free_bytes() -> int | None:
+    """Return how much can still be written in the bundle folder, None where that is not known."""
+    future = _look("free space", bundle_files.free_bytes)
+    wait([future], PATIENCE_S)
+    return None if not future.done() or future.exception() else future.result()
+
+
+def _look(name: str, check: Callable[[], Any]) -> Future[Any]:
+    """Have a look at something, or wait for the look that goes on: however many ask, it is looked at once at a time. A
+    folder of a file server that hangs holds one thread."""
+    with _lock:
+        if name not in _running or _running[name].done():
+            _running[name] = _pool.submit(check)
+        return _running[name]
 
 
 def _not_ready(checks: Mapping[str, Callable[[], None]]) -> dict[str, TeitenError]:
-    """Return what is wrong with each dependency that is not ready, after PATIENCE_S at the latest.
-
-    However many ask, a dependency is looked at once at a time: a folder of a file server that hangs holds one thread.
-    """
-    with _lock:
-        for name, check in checks.items():
-            if name not in _running or _running[name].done():
-                _running[name] = _pool.submit(check)
-        futures = {name: _running[name] for name in checks}
+    """Return what is wrong with each dependency that is not ready, after PATIENCE_S at the latest."""
+    futures = {name: _look(name, check) for name, check in checks.items()}
     wait(futures.values(), PATIENCE_S)
     problems = {name: problem for name, future in futures.items() if (problem := _problem(name, future))}
     for name, problem in problems.items():

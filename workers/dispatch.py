@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,19 +11,24 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from results import agents, models, runs, sql
+from results import agents, bundle_files, models, runs, sql
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, lease
 from workers.bundle.writer import discard, unfinished
 
+log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 RETRY_AFTER_S = 10.0
+_ASKED_EVERY_S = 2  # `count_startable`, by beat
 
 
 @dataclass(frozen=True)
-class _Count:
-    count: int
+class _Startable:
+    """left: attempts that wait to be picked up; agents: that are free and have a trial that waits for them."""
+
+    left: int
+    agents: int
 
 
 @dataclass(frozen=True)
@@ -33,21 +39,27 @@ class _Candidate:
 
 def count_startable(now: datetime) -> int:
     """Return how many attempts workers could take now, at most: those that wait to be picked up, and one for each agent
-    that is ready and free and that a trial waits for."""
-    [row] = sql.rows(_Count, sql.load(__file__, "startable"), {"now": now})
-    return row.count
+    that is ready and free and that a trial waits for, unless the bundle folder has no room."""
+    [row] = sql.rows(_Startable, sql.load(__file__, "startable"), {"now": now})
+    if row.agents and (why := bundle_files.why_no_room()):
+        if now.second < _ASKED_EVERY_S:  # once a minute
+            log.warning("no trial starts: the bundle folder %s", why)
+        return row.left
+    return row.left + row.agents
 
 
 def next_attempt(now: datetime, worker: str = "") -> int | None:
     """Give this worker an attempt whose worker is gone, or a new one at the first trial that may run; return its id,
     None where there is none.
 
-    Trials run in the order of their runs, and of the run, on agents that are ready and free.
+    Trials run in the order of their runs, and of the run, on agents that are ready and free. None begins while the
+    bundle folder has no room: it would fail, and a trial has few attempts.
     """
+    has_room = not bundle_files.why_no_room()
     with transaction.atomic():
         if (left := _left_attempt(now, worker)) is not None:
             return left
-        candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now})
+        candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now}) if has_room else ()
         if not candidates:
             return None
         trial = candidates[0]

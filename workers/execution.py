@@ -123,7 +123,7 @@ class Execution:
         except checkpoint.UnsavableError as error:
             log.warning("%s could not be picked up by another worker: %s", self.stage.job_name, error)
             return
-        self._write(
+        self.write(
             Checkpoint(
                 step=step,
                 worker=self.reporter.worker,
@@ -145,9 +145,9 @@ class Execution:
         """Write that the bundle is archived, and is only to be stored."""
         if self.reporter.worker:
             saved = Checkpoint(Step.STORE, self.reporter.worker, self.pick_ups, self.phases.started_s)
-            self._write(saved)
+            self.write(saved)
 
-    def _write(self, saved: Checkpoint) -> None:
+    def write(self, saved: Checkpoint) -> None:
         """Write a checkpoint. Where the disk is full, the one before stays, from which a worker can go on too."""
         try:
             checkpoint.write(self.checkpoint_path, saved)

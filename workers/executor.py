@@ -109,7 +109,7 @@ async def pick_up(order: Order, bundles: Path, reporter: Reporter) -> tuple[Arch
     attempt.pick_ups = number
     _note_pick_up(attempt, saved)
     taken = replace(saved, worker=reporter.worker, bundle=replace(saved.bundle, folder=writer.directory.name))
-    checkpoint.write(attempt.checkpoint_path, replace(taken, pick_ups=number))
+    attempt.write(replace(taken, pick_ups=number))
     return await _run(attempt, taken, saved.stage)
 
 
@@ -245,7 +245,7 @@ async def _go_on(attempt: Execution, saved: Checkpoint, saved_stage: SavedStage,
         since_s = saved.unreachable_since_s or time.time()
         if time.time() - since_s > job.UNREACHABLE_S:
             raise
-        checkpoint.write(attempt.checkpoint_path, replace(saved, unreachable_since_s=since_s))  # uncounted
+        attempt.write(replace(saved, unreachable_since_s=since_s))  # uncounted
         log.warning("%s is picked up later: %s", attempt.stage.job_name, error)
         raise TakenError from error
     _name_nodes(attempt)

@@ -2,8 +2,8 @@
 -- has started and whose time has come.
 SELECT (SELECT count(*)
           FROM results_attempt
-         WHERE state = 'running' AND left_at IS NOT NULL)
-     + (SELECT count(*)
+         WHERE state = 'running' AND left_at IS NOT NULL) AS left,
+       (SELECT count(*)
           FROM results_agent a
          WHERE a.enabled
            AND a.state = 'ready'
@@ -13,4 +13,4 @@ SELECT (SELECT count(*)
                           JOIN results_run r ON r.id = t.run_id
                          WHERE t.state = 'waiting'
                            AND r.state = 'running'
-                           AND (t.not_before IS NULL OR t.not_before <= %(now)s))) AS count
+                           AND (t.not_before IS NULL OR t.not_before <= %(now)s))) AS agents

@@ -43,6 +43,16 @@ def servers_killed(held: Held) -> None:
     kill(_of_servers(held))
 
 
+def session_killed(held: Held) -> None:
+    """One process of a server, which ends all others then and starts anew, as where one of them crashed."""
+    agent = _agent(held, "measure")
+    with session(agent, "postgres") as asking:
+        asking.autocommit = True
+        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'"
+        until(lambda: asking.execute(query).fetchone(), held.why)
+        kill(pid for (pid,) in asking.execute(query))
+
+
 def pgbench_killed(held: Held) -> None:
     kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
 

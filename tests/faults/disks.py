@@ -6,17 +6,21 @@ import os
 import pwd
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.db.models import Q
 
 from results import models, warehouse
+from results.domain.states import TrialState
 from tests.faults.conftest import Held
 from tests.faults.fleet import Fleet
 from tests.faults.processes import until
+from workers.dispatch import RETRY_AFTER_S
 from workers.remote.address import Address
 
 _OF_AGENTS, _OF_BUNDLES = ("load", "measure"), ("load", "measure", "collect")
@@ -86,11 +90,14 @@ def agents_full(held: Held) -> None:
 
 
 def bundles_full(held: Held) -> None:
-    """Until the trials that write there wait for room."""
+    """Until each of the trials that write there waits: with its agents for room for its bundle, or, where that found
+    some, for its next attempt, and then for longer than until an attempt is due."""
     _fill(held.fleet.bundles)
     held.let_go()
-    waiting = models.Trial.objects.filter(pk__in=[held.trials[phase] for phase in _OF_BUNDLES], phase="clean")
+    writing = models.Trial.objects.filter(pk__in=[held.trials[phase] for phase in _OF_BUNDLES])
+    waiting = writing.filter(Q(phase="clean") | Q(state=TrialState.WAITING) | Q(state=TrialState.DONE))
     until(lambda: warehouse.retry(waiting.count) == len(_OF_BUNDLES), held.why)
+    threading.Event().wait(RETRY_AFTER_S + 5)
     _grow(held.fleet.bundles)
 
 

@@ -28,6 +28,7 @@ _OF_A_LOST_WORKER = {
 _OF_LOST_LOGINS = {"prepare": AGAIN, "load": f"done|{AGAIN}", "collect": "done(, gap of (gated|clean))?"}
 _GONE = r"failed: The server primary on agent {} had ended, and not by Teiten. Its log ends with: .+"
 _OF_KILLED_SERVERS = {phase: _GONE.format(phase) for phase in ("load", "measure")}
+_CRASHED = r"failed: server process \(PID [0-9]+\) was terminated by signal 9: Killed"
 _IMPATIENT = {"measure": {"patience": 0.1}}
 _IMPATIENT_LOADS = {**_IMPATIENT, "load": {"patience": 0.015, "parameters": {"deadline_s": 60}}}
 _LATE = r"failed: The phase measure did not end by its deadline of 16\.5 s\. .*{}.*"
@@ -42,10 +43,9 @@ _HANGING = {"collect": {"collectors": ["hanging"], "patience": 0.02}}
 _GARBLED = {phase: {"collectors": ["garbled"]} for phase in _COLLECTED}
 _GARBLED_GAPS = dict.fromkeys(_COLLECTED, "done, gap of garbled")
 _OF_FULL_AGENTS = dict.fromkeys(("load", "measure"), "failed: .*No space left on device.*")
+_OF_FULL_BUNDLES = dict.fromkeys(("load", "measure"), AGAIN)
 # what is collected last is short, and may find the room that the stored trial's checkpoint leaves
-_TRIED_AGAIN = "done, at attempt [23]"  # the disk stays full until three trials wait for it
-_OF_FULL_BUNDLES = dict.fromkeys(("queued", "prepare", "collect"), f"done|{_TRIED_AGAIN}")
-_OF_FULL_BUNDLES |= dict.fromkeys(("load", "measure"), _TRIED_AGAIN)
+_OF_FULL_BUNDLES |= dict.fromkeys(("prepare", "collect"), f"done|{AGAIN}")
 _OF_SET_CLOCKS = dict.fromkeys(("measure", "collect"), AGAIN)
 
 
@@ -80,6 +80,7 @@ FAULTS = (
     Fault("all SSH logins cut", agent_strikes.ssh_cut, _OF_LOST_LOGINS),
     Fault("sshd restarted", agent_strikes.sshd_restarted, _OF_LOST_LOGINS),
     Fault("the measured servers killed", agent_strikes.servers_killed, _OF_KILLED_SERVERS),
+    Fault("a session of the measured server killed", agent_strikes.session_killed, {"measure": _CRASHED}),
     Fault("pgbench killed", agent_strikes.pgbench_killed, {"measure": r"failed: pgbench was ended by SIGKILL .*"}),
     Fault("all trials cancelled", strikes.cancelled, dict.fromkeys(PHASES, "cancelled")),
     Fault("each message some times more", strikes.messages_doubled),

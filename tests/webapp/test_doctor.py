@@ -22,6 +22,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
 from bootstrap import ports
 from bootstrap.system import redis_server
+from results import bundle_files
 from tests.databases import as_warehouse, empty_database
 from webapp.health import queue_client
 from webapp.management import parts
@@ -130,6 +131,18 @@ def test_a_warehouse_that_does_not_hold_every_text_is_found() -> None:
 
 def test_the_programs_for_documents_are_there() -> None:
     assert [(well, text.partition(" ")[0]) for well, text in parts.programs()] == [(True, "Pandoc"), (True, "Pango")]
+
+
+@pytest.mark.django_db
+def test_a_bundle_folder_with_too_little_room_is_found(settings: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    settings.TEITEN_BUNDLE_DIR = tmp_path
+    output = StringIO()
+    call_command("doctor", "--part", "bundle folder", stdout=output)
+    assert re.fullmatch(rf"ok +bundle folder: {tmp_path}: [\d.,]+ .B free\n", output.getvalue())
+    monkeypatch.setattr(bundle_files, "LEAST_FREE_BYTES", 10**18)
+    with pytest.raises(CommandError, match="1 to mend"):
+        call_command("doctor", "--part", "bundle folder", stdout=output)
+    assert output.getvalue().endswith("make room, or move TEITEN_BUNDLE_DIR\n")
 
 
 @pytest.mark.django_db

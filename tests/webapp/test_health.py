@@ -13,6 +13,9 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from results import bundle_files
+from webapp import health
+
 pytestmark = pytest.mark.django_db
 ANYWHERE = {"host": "10.0.0.7:8000"}
 OK = {"status": "ok"}
@@ -97,6 +100,23 @@ def test_a_warehouse_that_hangs_is_asked_once_however_many_ask(client: Client, o
         assert cursor.fetchone() == (1,)
         cursor.execute("ROLLBACK")
     while readiness(client)[0] != 200:
+        threading.Event().wait(0.05)
+
+
+def test_a_bundle_folder_that_hangs_holds_one_thread_and_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, asked = threading.Event(), []
+
+    def hang() -> str:
+        asked.append(1)
+        answers.wait()
+        return ""
+
+    monkeypatch.setattr(health, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(bundle_files, "why_no_room", hang)
+    assert {health.why_no_trial_starts() for _ in range(3)} == {"does not answer"}
+    assert asked == [1]
+    answers.set()
+    while health.why_no_trial_starts():
         threading.Event().wait(0.05)
 
 

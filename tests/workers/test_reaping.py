@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from results import models
+from results import bundle_files, models
 from results.domain.errors import TrialError
 from results.domain.states import AttemptState, TrialState
 from tests import factories
@@ -68,6 +68,23 @@ def test_a_second_reaper_that_saw_it_too_leaves_it_alone(
     assert dispatch.reap(now) == 0
     assert models.Attempt.objects.get().left_at == now
     assert models.Trial.objects.get(pk=begun.trial_id).state == TrialState.RUNNING
+
+
+def test_while_the_bundle_folder_has_no_room_no_attempt_begins_but_one_is_picked_up(
+    begun: models.Attempt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(begun, "first", tmp_path)
+    dispatch.reap(timezone.now() + LATER)
+    waiting = factories.run(agents={"primary": factories.agent("db9").name})
+    now = timezone.now()
+    assert dispatch.count_startable(now) == 2
+    with monkeypatch.context() as full:
+        full.setattr(bundle_files, "LEAST_FREE_BYTES", 10**18)
+        assert dispatch.count_startable(now) == 1
+        assert dispatch.next_attempt(now, "second") == begun.pk
+        assert (dispatch.count_startable(now), dispatch.next_attempt(now, "third")) == (0, None)
+    begins = dispatch.next_attempt(now, "third")
+    assert models.Attempt.objects.get(pk=begins).run_id == waiting.pk
 
 
 @pytest.mark.parametrize("of", ["", "another"])

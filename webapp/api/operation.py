@@ -15,15 +15,16 @@ from prometheus_client.registry import Collector
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from results import VERSION
+from results import VERSION, bundle_files
 from results.domain.errors import TeitenError
 from results.models.plans import MissedCause
 from results.queries.operation import operation
 from webapp.api.common import IgnoreAcceptNegotiation
-from webapp.health import check_queue
+from webapp.health import check_queue, free_bytes
 from workers import tasks
 
 _LAST_HOUR = "at trials that ended in the last hour"
+_FREE = f"What can still be written in the bundle folder; below {bundle_files.LEAST_FREE_BYTES} no trial starts."
 _SEEN = "of runs that the token may see"
 
 
@@ -53,6 +54,7 @@ class OperationCollector(Collector):
         yield _gauge("teiten_build_info", "1; the label is the version of Teiten.", ["version"], [((VERSION,), 1)])
         yield from _messages()
         yield from _trials()
+        yield from _bundle_folder()
         yield from _leases()
         yield from self._ended()
         yield from _beat()
@@ -121,6 +123,12 @@ def _trials() -> Iterator[Metric]:
     since = running.unstored_since
     values = [((), since.timestamp())] if since else []
     yield _gauge("teiten_attempts_unstored_timestamp_seconds", help_text, [], values)
+
+
+def _bundle_folder() -> Iterator[Metric]:
+    free = free_bytes()
+    values = [] if free is None else [((), free)]
+    yield _gauge("teiten_bundle_folder_free_bytes", _FREE, [], values)
 
 
 def _leases() -> Iterator[Metric]:

@@ -26,6 +26,7 @@ from webapp import run_filter
 from webapp.access import allows, scope_of
 from webapp.chooser import Chooser, text_choice
 from webapp.forms.recipe_cards import first_fitting
+from webapp.health import why_no_trial_starts
 from webapp.versions.bars import bars
 from webapp.versions.grid import carried, grid, metric_chips
 
@@ -113,6 +114,7 @@ def _now() -> dict[str, Any]:
         "waiting": waiting,
         "running": [(detail, _running_cells(detail)) for detail in details],
         "more": len(running) - len(details),
+        "no_room": why_no_trial_starts() if any(run.trials_waiting for run in going) else "",
     }
 
 

@@ -28,6 +28,7 @@ from webapp.access import actor, allows, is_admin, may, needs, person, require_p
 from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.chooser import Chooser
+from webapp.health import why_no_trial_starts
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file, wants_fragment
 from webapp.pages.run_failures import MOST_CAUSES, MOST_FAILED, failures
@@ -123,6 +124,7 @@ def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
         "run": run,
         "heading": _heading(detail),
         "ended": run.state in ENDED_RUNS,
+        "no_room": why_no_trial_starts() if run.state == RunState.RUNNING and run.trials_waiting else "",
         "left_out": 0 if run.publication else _left_out(detail),
         "matrix": run_matrix(detail, shown),
         "place": urlencode({name: value for name, value in place.items() if value}),

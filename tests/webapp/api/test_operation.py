@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,14 @@ def test_what_waits_and_runs_is_counted(client: Client) -> None:
     assert values["teiten_attempts_unstored"] == values["teiten_attempts_left"] == {of(): 0}
     assert values["teiten_attempts_unstored_timestamp_seconds"] == {}
     assert values["teiten_agents"] == {of(state="ready"): models.Agent.objects.count()}
+
+
+def test_the_room_of_the_bundle_folder_is_told_also_before_it_is_made(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.TEITEN_BUNDLE_DIR = tmp_path / "not" / "yet"
+    free = scraped(client)["teiten_bundle_folder_free_bytes"]
+    assert free == {of(): pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.2)}
 
 
 def test_plans_whose_schedule_missed_its_times_are_counted(client: Client) -> None:

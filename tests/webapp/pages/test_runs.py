@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from results import models, runs
+from results import bundle_files, models, runs
 from results.queries.runs.runs import run_detail
 from results.runs import close_finished
 from tests import factories
@@ -136,6 +136,16 @@ def test_the_link_to_the_comparison_does_not_mix_configurations(db: None, strang
     query = re.findall(r'href="/compare/\?([^"]+)"', text)[0]
     assert query == f"run={run.pk}&amp;filter.protocol=simple"
     assert "mix different" not in text_of(stranger, "/compare/?" + query.replace("&amp;", "&"))
+
+
+@pytest.mark.parametrize("page", ["/", "/runs/{}/"])
+def test_a_run_whose_trials_wait_for_room_for_their_raw_files_says_so(
+    going: models.Run, stranger: Client, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    assert "bundle folder" not in text_of(stranger, page.format(going.pk))
+    monkeypatch.setattr(bundle_files, "LEAST_FREE_BYTES", 10**18)
+    text = " ".join(text_of(stranger, page.format(going.pk)).split())
+    assert re.search(r"no trial starts, for the bundle folder has [\d.,]+ .B free, less than the .+ kept for", text)
 
 
 def test_cancel_stops_what_waits(going: models.Run, member: Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -17,7 +16,7 @@ from django_celery_beat.models import PeriodicTask
 from rich.console import Console
 from rich.markup import escape
 
-from results import warehouse
+from results import bundle_files, warehouse
 from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
 from results.domain.units import format_quantity
@@ -29,7 +28,7 @@ from webapp.management.exposure import Finding
 from workers import tasks
 from workers.registry import kinds
 
-LEAST_FREE_BYTES = 1024**3
+LEAST_FREE_BYTES = 10**9  # of an agent
 OLDEST_POSTGRESQL = 140000
 BEAT_SILENCE = timedelta(minutes=2)
 
@@ -120,18 +119,16 @@ def _beat() -> Iterator[Finding]:
 
 
 def _bundles() -> Iterator[Finding]:
-    folder = settings.TEITEN_BUNDLE_DIR
     try:
         check_bundle_folder()
     except TeitenError as error:
         yield False, f"{error.why}. Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write."
         return
-    free = shutil.disk_usage(folder).free
-    text = f"{folder}: {format_quantity(free, 'B')} free"
-    yield (
-        free > LEAST_FREE_BYTES,
-        text if free > LEAST_FREE_BYTES else f"{text}: make room, raw files are kept there",
-    )
+    folder = settings.TEITEN_BUNDLE_DIR
+    if why := bundle_files.why_no_room():
+        yield False, f"{folder} {why}. No trial starts until that is mended: make room, or move TEITEN_BUNDLE_DIR"
+    else:
+        yield True, f"{folder}: {format_quantity(bundle_files.free_bytes(), 'B')} free"
 
 
 def _agents() -> Iterator[Finding]:
