@@ -16,7 +16,7 @@ from results import models
 from results.domain.errors import IngestError, StateError
 from results.domain.units import format_quantity
 
-LEAST_FREE_BYTES = 10**9  # with less no trial starts: the room is for those that run
+LEAST_FREE_BYTES = 1024**3  # with less no trial starts: the room is for those that run
 _LOCK = "hashtext('raw files')"
 
 

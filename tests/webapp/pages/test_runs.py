@@ -145,7 +145,7 @@ def test_a_run_whose_trials_wait_for_room_for_their_raw_files_says_so(
     assert "bundle folder" not in text_of(stranger, page.format(going.pk))
     monkeypatch.setattr(bundle_files, "LEAST_FREE_BYTES", 10**18)
     text = " ".join(text_of(stranger, page.format(going.pk)).split())
-    assert re.search(r"no trial starts, for the bundle folder has [\d.,]+ .B free, less than the .+ kept for", text)
+    assert re.search(r"No trial starts</span> The bundle folder has [\d.,]+ .B free, less than the .+ kept for", text)
 
 
 def test_cancel_stops_what_waits(going: models.Run, member: Client) -> None:

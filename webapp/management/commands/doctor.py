@@ -28,7 +28,7 @@ from webapp.management.exposure import Finding
 from workers import tasks
 from workers.registry import kinds
 
-LEAST_FREE_BYTES = 10**9  # of an agent
+LEAST_FREE_BYTES = 1024**3  # of an agent
 OLDEST_POSTGRESQL = 140000
 BEAT_SILENCE = timedelta(minutes=2)
 
