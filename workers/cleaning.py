@@ -11,7 +11,7 @@ from functools import partial
 from results.domain.errors import AgentError, DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from workers import registry, watching
-from workers.bundle.server_messages import GONE
+from workers.bundle.server_messages import GONE, crashes_since
 from workers.execution import Execution
 from workers.interfaces import ReleasingTopology, Service
 from workers.postgres import sessions
@@ -35,6 +35,7 @@ async def clean(attempt: Execution, *, lost: bool) -> None:
         async with attempt.phases.phase("clean"):
             if not lost and not _is_cancelled(attempt):
                 await _try_step(attempt, "servers", partial(_note_gone_servers, attempt))
+                await _try_step(attempt, "crashes of servers", partial(_save_crashes, attempt))
             await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
                 await _restore(attempt)
@@ -49,17 +50,23 @@ def _is_cancelled(attempt: Execution) -> bool:
 
 async def _note_gone_servers(attempt: Execution) -> None:
     """Note the servers that have ended though nothing of the trial was to end them, with the last line of their logs,
-    and save these logs, and what other logs tell of crashes: what the trial failed for may be no more than that."""
+    and save these logs: what the trial failed for may be no more than that."""
     stage = attempt.stage
     servers = {node: server for node, server in stage.servers.items() if not server.outside}
-    for node, text in zip(servers, await all_of(server.crashes() for server in servers.values()), strict=True):
-        if text:
-            attempt.writer.add(f"server/{node}.crashes.log", text)
     lines = dict(zip(servers, await all_of(server.gone() for server in servers.values()), strict=True))
     if gone := {node: line for node, line in lines.items() if line and node not in failover.failed_nodes(stage)}:
         attempt.writer.note(GONE, gone)
         for node in gone:
             await _save_log(attempt, node, servers[node])
+
+
+async def _save_crashes(attempt: Execution) -> None:
+    """Add what the servers' logs tell of crashes since the attempt began, by their agents' clocks."""
+    since_s = {node.role: attempt.phases.started_s + node.clock_offset_s for node in attempt.nodes}
+    servers = attempt.stage.servers
+    for node, told in zip(servers, await all_of(server.crashes() for server in servers.values()), strict=True):
+        if crashes := crashes_since(told, since_s.get(node, attempt.phases.started_s)):
+            attempt.writer.add(f"server/{node}.crashes.log", crashes)
 
 
 async def _end_jobs(attempt: Execution, *, failed: bool) -> None:

@@ -109,7 +109,7 @@ def test_a_file_that_broke_its_parser_is_named(name: str, text: str) -> None:
 def test_a_time_that_there_is_not_does_not_hide_a_failure() -> None:
     error = {"kind": "trial", "what": "It broke."}
     log = b"2026-99-99 00:00:00 UTC [1] FATAL:  no\n2026-01-01 00:00:00 UTC [1] FATAL:  yes\n"
-    told = with_server_message(error, (), {"server/primary.log": log}, 0.0)
+    told = with_server_message(error, (), {"server/primary.log": log}, {"primary": 0.0})
     assert told["server_log"] == "FATAL:  yes"
 
 

@@ -7,7 +7,7 @@ import logging
 import struct
 import tarfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from results.domain.json_text import readable
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Metric
-from results.domain.measurement.parsed_trial import Gap, ParsedTrial, Part, PhaseTiming
+from results.domain.measurement.parsed_trial import Event, Gap, ParsedTrial, Part, PhaseTiming
 from results.domain.measurement.plausible import (
     SLACK_S,
     Source,
@@ -223,9 +223,7 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
     gaps += whole.gaps
     error = error or _missing_collector(spec, gaps)
     if error:
-        only_crashes = manifest.error is None  # or a command failed, whose output may be less than the server's
-        error = with_server_message(error, whole.events, files, manifest.started_s, only_crashes=only_crashes)
-        error = with_gone_servers(error, manifest.notes, {node.role: node.agent for node in manifest.nodes})
+        error = _with_words_of_servers(error, manifest, whole.events, files)
     return ParsedTrial(
         trial_key=manifest.trial_key,
         attempt=manifest.attempt,
@@ -249,6 +247,15 @@ def _parsed(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes]) -> 
         notes=manifest.notes,
         named_by_output=frozenset(metric.name for metric in whole.metrics),
     )
+
+
+def _with_words_of_servers(
+    error: dict[str, Any], manifest: Manifest, events: Sequence[Event], files: Mapping[str, bytes]
+) -> dict[str, Any]:
+    only_crashes = manifest.error is None  # or a command failed, whose output may be less than the server's
+    since_s = {node.role: manifest.started_s + node.clock_offset_s for node in manifest.nodes}
+    told = with_server_message(error, events, files, since_s, only_crashes=only_crashes)
+    return with_gone_servers(told, manifest.notes, {node.role: node.agent for node in manifest.nodes})
 
 
 def _collected(name: str, reading: Reading, source: Source, *, required: bool) -> Part:

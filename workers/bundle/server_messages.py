@@ -11,7 +11,7 @@ from typing import Any
 from results.domain.failure_cause import SERVER_MESSAGE, first_server_message
 from results.domain.measurement.parsed_trial import Event
 
-_LOG = re.compile(r"server/[^/]+\.log")
+_LOG = re.compile(r"server/([^/]+?)(?:\.crashes)?\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
 _OF_CRASHES = ("PANIC:", "LOG:")
 _ENDED_ON_PURPOSE = ("cancelled", "lost")
@@ -38,32 +38,47 @@ def with_server_message(
     error: dict[str, Any],
     events: Sequence[Event],
     files: Mapping[str, bytes],
-    started_s: float,
+    since_s: Mapping[str, float],
     *,
     only_crashes: bool = False,
 ) -> dict[str, Any]:
     """Return the error with `server_log`: the first line of the servers' logs of this attempt that tells of a failure.
 
-    started_s: the attempt's start, epoch seconds; earlier lines are of other attempts
+    since_s: role → the attempt's start, epoch seconds of its agent's clock; earlier lines are of other attempts
     only_crashes: no plain FATAL or ERROR, for what a program prints itself that a server answers it with; others may be
         of any session, as one that was rolled back and tried again
     """
     if error.get("kind") in _ENDED_ON_PURPOSE:
         return error
     in_window = [event.text for event in events if event.kind in ("panic", "fatal", "error")]
-    lines = [*in_window, *_saved(files, started_s)]
+    lines = [*in_window, *_saved(files, since_s)]
     message = first_server_message(line for line in lines if not only_crashes or line.startswith(_OF_CRASHES))
     return error | {"server_log": message} if message else error
 
 
-def _saved(files: Mapping[str, bytes], started_s: float) -> Iterator[str]:
-    """Yield the errors in the logs that were saved after a failure."""
+def crashes_since(told: str, since_s: float) -> str:
+    """Return what `Server.crashes` told, without what was logged before this moment of the server's clock."""
+    lines = told.splitlines(keepends=True)
+    first = next((n for n, line in enumerate(lines) if _logged_s(line) >= since_s), len(lines))
+    return "".join(lines[first:])
+
+
+def _saved(files: Mapping[str, bytes], since_s: Mapping[str, float]) -> Iterator[str]:
+    """Yield the errors in the logs that were saved, of the roles of the trial."""
     for name, data in files.items():
-        if _LOG.fullmatch(name):
-            for line in data.decode("utf-8", "replace").splitlines():
-                time, message = _TIME.match(line), SERVER_MESSAGE.search(line)
-                if time and message and _moment_s(time[1]) >= started_s:
-                    yield message[0]
+        log = _LOG.fullmatch(name)
+        if log is None or log[1] not in since_s:
+            continue
+        for line in data.decode("utf-8", "replace").splitlines():
+            message = SERVER_MESSAGE.search(line)
+            if message and _logged_s(line) >= since_s[log[1]]:
+                yield message[0]
+
+
+def _logged_s(line: str) -> float:
+    """Return when a line was logged, in epoch seconds of the server's clock; before everything where it has no time."""
+    time = _TIME.match(line)
+    return _moment_s(time[1]) if time else -math.inf
 
 
 def _moment_s(text: str) -> float:

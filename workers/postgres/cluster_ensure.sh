@@ -13,6 +13,10 @@ alive() { # The pid file may be of a server long dead: only a process that works
         [ "$(readlink "/proc/$pid/cwd")" = "$(cd data && pwd -P)" ]
 }
 
+fits() { # It has the wanted settings.
+    [ "$(head -n 1 data/teiten.conf)" = "# $hash" ]
+}
+
 clear_dead() { # A postmaster that was killed leaves its pid file, and its backends for a moment. One that hangs is killed.
     for process in /proc/[0-9]*; do
         [ "$(readlink "$process/cwd")" = "$(cd data && pwd -P)" ] && kill -9 "${process#/proc/}"
@@ -36,7 +40,7 @@ make_cluster() {
 ended=fast
 stop() {
     mode=fast
-    recovers "$pid" data && mode=immediate
+    recovers log && mode=immediate
     "$bin/pg_ctl" stop -D data -m "$mode" -w -t "$patience" || {
         ended=immediate
         "$bin/pg_ctl" stop -D data -m immediate -w -t 60
@@ -72,14 +76,14 @@ mkdir -p -- "$sockets" || exit
 chmod 700 "$sockets" || exit
 how=started
 [ -e made ] || { make_cluster "$@" && how=created; } || exit
+seconds
+begun=$now
+while alive && fits && recovers log && [ "$now" -le $((begun + 600)) ]; do
+    sleep 0.1
+    seconds
+done
 if alive; then
-    if [ "$(head -n 1 data/teiten.conf)" = "# $hash" ]; then
-        seconds
-        begun=$now
-        while recovers "$pid" data && [ "$now" -le $((begun + 600)) ]; do
-            sleep 0.1
-            seconds
-        done
+    if fits; then
         echo "reused $(cat port) $ended"
         exit
     fi

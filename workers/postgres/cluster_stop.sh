@@ -50,7 +50,7 @@ for pidfile in "$clusters"/*/data/postmaster.pid; do
     data=${pidfile%/postmaster.pid}
     chosen "$data" "$@" && read -r pid <"$pidfile" && works_in "$pid" "$data" || continue
     signal=INT
-    recovers "$pid" "$data" && signal=QUIT
+    recovers "${data%/data}/log" && signal=QUIT
     kill -s "$signal" "$pid" && stop "$pid" "$data" &
 done
 wait

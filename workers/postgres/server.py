@@ -172,7 +172,7 @@ class Server:
 
         mode: smart, fast, immediate
         """
-        await self.remote.script(_STOP, self.installation.bin_dir, self.data_dir, mode, timeout_s=200)
+        await self.remote.script(_STOP, self.installation.bin_dir, self.data_dir, mode, self.log_path, timeout_s=200)
 
     async def start(self) -> Server:
         """Start the stopped server again with its settings. Raises TrialError with the server's message."""
@@ -245,7 +245,7 @@ echo "${last:-(it is empty)}"
 )
 
 _CRASHES = r"""
-tail -c 1048576 -- "$1" | grep -aE -A 2 ' PANIC:  | LOG:  .*was terminated by signal ' | tail -n 60
+tail -c 16777216 -- "$1" | LC_ALL=C grep -E -A 2 ' PANIC:  | LOG:  .*was terminated by signal ' | tail -n 60
 """
 
 _STOP = (
@@ -253,7 +253,7 @@ _STOP = (
     + RECOVERS
     + """
 runs "$2" || exit 0
-recovers "$pid" "$2" && set -- "$1" "$2" immediate
+recovers "$4" && set -- "$1" "$2" immediate
 "$1/pg_ctl" stop -D "$2" -m "$3" -w -t 120 >/dev/null || ! runs "$2"
 """
 )

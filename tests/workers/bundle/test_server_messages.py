@@ -15,17 +15,18 @@ from results.domain.measurement.parsed_trial import Event, Part
 from tests.workers.bundle.test_declared import SPEC
 from workers import registry
 from workers.bundle import reader
-from workers.bundle.manifest import Manifest
-from workers.bundle.server_messages import GONE, with_gone_servers, with_server_message
+from workers.bundle.manifest import Manifest, Node
+from workers.bundle.server_messages import GONE, crashes_since, with_gone_servers, with_server_message
 
 STARTED_S = datetime(2026, 1, 1, 12, tzinfo=UTC).timestamp()
+SINCE_S = {"primary": STARTED_S}
 ERROR = TrialError("The workload failed while it was measured.", why="pgbench ended with exit status 2").as_dict()
 LOG = b"""2026-01-01 11:59:00.000 UTC [7] PANIC:  of an attempt before
 2026-01-01 12:00:01.000 UTC [9] LOG:  starting PostgreSQL
 2026-01-01 12:00:02.000 UTC [9] FATAL:  could not map anonymous shared memory: Cannot allocate memory
 """
 
-ROLLED_BACK = b"2026-01-01 12:00:02.000 UTC [9] ERROR:  could not serialize access\n"
+ROLLED_BACK = b"2026-01-01 12:00:02.600 UTC [9] ERROR:  could not serialize access\n"
 CRASHED = b"""2026-01-01 11:00:02.000 UTC [3] LOG:  server process (PID 5) was terminated by signal 9: Killed
 --
 2026-01-01 12:00:03.000 UTC [3] LOG:  server process (PID 7) was terminated by signal 11: Segmentation fault
@@ -34,14 +35,14 @@ CRASHED = b"""2026-01-01 11:00:02.000 UTC [3] LOG:  server process (PID 5) was t
 
 
 def test_the_log_saved_after_a_failure_names_the_cause_of_this_attempt() -> None:
-    error = with_server_message(ERROR, [], {"server/primary.log": LOG, "server/notes.txt": LOG}, STARTED_S)
+    error = with_server_message(ERROR, [], {"server/primary.log": LOG, "server/notes.txt": LOG}, SINCE_S)
     assert error["server_log"] == "FATAL:  could not map anonymous shared memory: Cannot allocate memory"
 
 
 def test_the_end_of_one_of_the_servers_processes_is_found_in_its_log() -> None:
     ended = b"LOG:  checkpointer process (PID 4711) was terminated by signal 6: Aborted"
     log = b"2026-01-01 12:00:01.000 UTC [9] LOG:  starting\n2026-01-01 12:00:02.000 UTC [9] " + ended
-    assert with_server_message(ERROR, [], {"server/primary.log": log}, STARTED_S)["server_log"] == ended.decode()
+    assert with_server_message(ERROR, [], {"server/primary.log": log}, SINCE_S)["server_log"] == ended.decode()
 
 
 def cause_by_logs(monkeypatch: pytest.MonkeyPatch, error: dict[str, Any] | None, events: Sequence[Event]) -> str:
@@ -49,8 +50,9 @@ def cause_by_logs(monkeypatch: pytest.MonkeyPatch, error: dict[str, Any] | None,
     part = Part(failure="pgbench was ended by SIGKILL", events=tuple(events))
     monkeypatch.setattr(registry, "workload_parser", lambda name: lambda reading: part)
     began_s, spec = STARTED_S, json.loads(json.dumps(SPEC.to_json()))
-    window = None if error else (began_s + 1, began_s + 9)
-    manifest = Manifest("1/1", 1, "1", began_s, began_s + 10, spec, window, error)
+    window = None if error else (began_s + 4, began_s + 9)
+    nodes = (Node("primary", "a", clock_offset_s=-1.0),)
+    manifest = Manifest("1/1", 1, "1", began_s + 3.5, began_s + 10, spec, window, error, nodes)
     logs = {"server/primary.log": ROLLED_BACK, "server/primary.crashes.log": CRASHED if events else b""}
     return cause(reader.parse(manifest, logs).error)
 
@@ -65,15 +67,23 @@ def test_what_a_server_rolled_back_is_no_cause_of_a_program_that_was_ended_but_a
     assert cause_by_logs(monkeypatch, ERROR, []) == "could not serialize access"
 
 
+def test_of_the_crashes_that_a_log_tells_of_those_before_the_attempt_are_left_out() -> None:
+    told = CRASHED.decode()
+    assert crashes_since(told, STARTED_S - 7200) == told
+    assert crashes_since(told, STARTED_S).startswith("2026-01-01 12:00:03.000 UTC [3] LOG:  server process (PID 7)")
+    assert crashes_since(told, STARTED_S).endswith("DETAIL:  Failed process was running: SELECT 1\n")
+    assert crashes_since(told, STARTED_S + 4) == ""
+
+
 def test_an_event_of_the_measured_window_names_it_too() -> None:
     events = [Event(1.0, "primary", "checkpoint", "checkpoint starting"), Event(2.0, "primary", "error", "ERROR: full")]
-    assert with_server_message(ERROR, events, {}, STARTED_S)["server_log"] == "ERROR: full"
+    assert with_server_message(ERROR, events, {}, SINCE_S)["server_log"] == "ERROR: full"
 
 
 def test_without_a_line_that_tells_the_error_stays_as_it_is() -> None:
-    assert with_server_message(ERROR, [], {"server/primary.log": LOG[:120]}, STARTED_S) == ERROR
+    assert with_server_message(ERROR, [], {"server/primary.log": LOG[:120]}, SINCE_S) == ERROR
     cancelled = ERROR | {"kind": "cancelled"}
-    assert with_server_message(cancelled, [], {"server/primary.log": LOG}, STARTED_S) == cancelled
+    assert with_server_message(cancelled, [], {"server/primary.log": LOG}, SINCE_S) == cancelled
 
 
 def test_a_server_that_had_ended_is_named_first_with_the_end_of_its_log() -> None:
