@@ -64,8 +64,8 @@ async def _save_crashes(attempt: Execution) -> None:
     """Add what the servers' logs tell of crashes since the attempt began, by their agents' clocks."""
     since_s = {node.role: attempt.phases.started_s + node.clock_offset_s for node in attempt.nodes}
     servers = attempt.stage.servers
-    for node, told in zip(servers, await all_of(server.crashes() for server in servers.values()), strict=True):
-        if crashes := crashes_since(told, since_s.get(node, attempt.phases.started_s)):
+    for node, log in zip(servers, await all_of(server.crashes() for server in servers.values()), strict=True):
+        if crashes := crashes_since(log, since_s.get(node, attempt.phases.started_s)):
             attempt.writer.add(f"server/{node}.crashes.log", crashes)
 
 

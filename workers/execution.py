@@ -148,7 +148,8 @@ class Execution:
             self.write(saved)
 
     def write(self, saved: Checkpoint) -> None:
-        """Write a checkpoint. Where the disk is full, the one before stays, from which a worker can go on too."""
+        """Write a checkpoint. Where the disk is full, the one before stays: another worker can go on from it too, but
+        not from one of a worker that this one followed."""
         try:
             checkpoint.write(self.checkpoint_path, saved)
         except OSError as error:

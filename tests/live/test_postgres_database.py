@@ -149,9 +149,9 @@ async def crash(server: Server) -> None:
 async def test_a_process_of_a_server_that_is_killed_is_told_by_its_log_with_what_it_ran(server: Server):
     before = await server.crashes()
     await crash(server)
-    told = (await server.crashes()).removeprefix(before)
-    assert re.search(r" LOG:  (server process|client backend) \(PID \d+\) was terminated by signal 9: Killed\n", told)
-    assert f"DETAIL:  Failed process was running: {KILL_ITSELF}" in told
+    lines = (await server.crashes()).removeprefix(before)
+    assert re.search(r" LOG:  (server process|client backend) \(PID \d+\) was terminated by signal 9: Killed\n", lines)
+    assert f"DETAIL:  Failed process was running: {KILL_ITSELF}" in lines
     await server.stop()
 
 

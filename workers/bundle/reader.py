@@ -254,8 +254,8 @@ def _with_words_of_servers(
 ) -> dict[str, Any]:
     only_crashes = manifest.error is None  # or a command failed, whose output may be less than the server's
     since_s = {node.role: manifest.started_s + node.clock_offset_s for node in manifest.nodes}
-    told = with_server_message(error, events, files, since_s, only_crashes=only_crashes)
-    return with_gone_servers(told, manifest.notes, {node.role: node.agent for node in manifest.nodes})
+    error = with_server_message(error, events, files, since_s, only_crashes=only_crashes)
+    return with_gone_servers(error, manifest.notes, {node.role: node.agent for node in manifest.nodes})
 
 
 def _collected(name: str, reading: Reading, source: Source, *, required: bool) -> Part:

@@ -56,9 +56,9 @@ def with_server_message(
     return error | {"server_log": message} if message else error
 
 
-def crashes_since(told: str, since_s: float) -> str:
-    """Return what `Server.crashes` told, without what was logged before this moment of the server's clock."""
-    lines = told.splitlines(keepends=True)
+def crashes_since(log: str, since_s: float) -> str:
+    """Return what `Server.crashes` returned, without what was logged before this moment of the server's clock."""
+    lines = log.splitlines(keepends=True)
     first = next((n for n, line in enumerate(lines) if _logged_s(line) >= since_s), len(lines))
     return "".join(lines[first:])
 

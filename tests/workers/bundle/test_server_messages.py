@@ -68,11 +68,11 @@ def test_what_a_server_rolled_back_is_no_cause_of_a_program_that_was_ended_but_a
 
 
 def test_of_the_crashes_that_a_log_tells_of_those_before_the_attempt_are_left_out() -> None:
-    told = CRASHED.decode()
-    assert crashes_since(told, STARTED_S - 7200) == told
-    assert crashes_since(told, STARTED_S).startswith("2026-01-01 12:00:03.000 UTC [3] LOG:  server process (PID 7)")
-    assert crashes_since(told, STARTED_S).endswith("DETAIL:  Failed process was running: SELECT 1\n")
-    assert crashes_since(told, STARTED_S + 4) == ""
+    log = CRASHED.decode()
+    assert crashes_since(log, STARTED_S - 7200) == log
+    assert crashes_since(log, STARTED_S).startswith("2026-01-01 12:00:03.000 UTC [3] LOG:  server process (PID 7)")
+    assert crashes_since(log, STARTED_S).endswith("DETAIL:  Failed process was running: SELECT 1\n")
+    assert crashes_since(log, STARTED_S + 4) == ""
 
 
 def test_an_event_of_the_measured_window_names_it_too() -> None:
