@@ -6,12 +6,17 @@ Pages, API and terminal show the same four sentences.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from results.domain.secrets import masked_end, masked_text
+from results.domain.messages import Message, from_json, to_json
+from results.domain.messages import gettext_lazy as _
+from results.domain.secrets import masked_end, masked_text, masked_values
+
+_SENTENCES = ("what", "where", "why", "todo")  # of an error, that are shown in the reader's language
+_MESSAGES = "messages"  # key of an error's JSON: what a sentence with values was made of
 
 
 class TeitenError(Exception):
@@ -39,7 +44,9 @@ class TeitenError(Exception):
         return masked_text(" ".join(part for part in (head, self.why, self.todo) if part))
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as JSON-ready fields, the one shape of pages, API and manifest; without secrets."""
+        """The error as JSON-ready fields, the one shape of pages, API and manifest; without secrets.
+
+        In English. `restored` makes messages of it again, which are shown in the reader's language."""
         return {
             "kind": self.kind,
             "what": masked_text(self.what),
@@ -47,7 +54,29 @@ class TeitenError(Exception):
             "why": masked_text(self.why),
             "todo": self.todo,
             "retryable": self.retryable,
-        }
+        } | _messages_of(self)
+
+
+def _messages_of(error: TeitenError | Problem) -> dict[str, Any]:
+    """Return the messages with values among an error's sentences, as they are stored; {} for none."""
+    sentences = {name: getattr(error, name, "") for name in _SENTENCES}
+    made = {name: to_json(text) for name, text in sentences.items() if isinstance(text, Message) and text.values}
+    return {_MESSAGES: masked_values(made)} if made else {}
+
+
+def restored(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `TeitenError.as_dict()` with messages for its sentences, which are shown in the reader's language.
+
+    A sentence without values is its own id; one of an earlier version, or of a tool, stays as it is.
+    """
+    stored = error.get(_MESSAGES, {})
+    fields = {name: value for name, value in error.items() if name != _MESSAGES}
+    for name in _SENTENCES:
+        if isinstance(fields.get(name), str):
+            fields[name] = from_json(stored[name]) if name in stored else Message(fields[name])
+    if "problems" in fields:
+        fields["problems"] = [restored(problem) for problem in fields["problems"]]
+    return fields
 
 
 class PlanError(TeitenError):
@@ -57,9 +86,9 @@ class PlanError(TeitenError):
 
     def __init__(self, problems: list[Problem] | tuple[Problem, ...]) -> None:
         self.problems = tuple(problems)
-        first = self.problems[0]
-        more = f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
-        super().__init__(first.what + more, where=first.field, todo=first.todo)
+        first, more = self.problems[0], len(self.problems) - 1
+        what = _("{problem} (and {count} more)", problem=first.what, count=more) if more else first.what
+        super().__init__(what, where=first.field, todo=first.todo)
 
     def as_dict(self) -> dict[str, Any]:
         return super().as_dict() | {"problems": [problem.as_dict() for problem in self.problems]}
@@ -85,8 +114,8 @@ class Problem:
     what: str
     todo: str = ""
 
-    def as_dict(self) -> dict[str, str]:
-        return {"field": self.field, "what": masked_text(self.what), "todo": self.todo}
+    def as_dict(self) -> dict[str, Any]:
+        return {"field": self.field, "what": masked_text(self.what), "todo": self.todo} | _messages_of(self)
 
 
 class AgentError(TeitenError):
@@ -191,10 +220,10 @@ def is_full(error: BaseException) -> bool:
 def full_error(error: BaseException) -> TrialError:
     """Return the error of a trial whose files found no room in the bundle folder: the same trial may, later."""
     return TrialError(
-        "The disk of the bundle folder is full.",
+        _("The disk of the bundle folder is full."),
         where="worker",
         why=str(error),
-        todo="Free space there, as with manage.py prune_bundles, or move TEITEN_BUNDLE_DIR to a larger disk.",
+        todo=_("Free space there, as with manage.py prune_bundles, or move TEITEN_BUNDLE_DIR to a larger disk."),
         retryable=True,
     )
 
@@ -210,7 +239,9 @@ def damaged(what: str, file: str, text: str = "") -> Iterator[None]:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ParseError(
-            f"{what}: {type(error).__name__}: {masked_text(str(error))[:200]}", file=file, text=text
+            _("{what}: {error}", what=what, error=f"{type(error).__name__}: {masked_text(str(error))[:200]}"),
+            file=file,
+            text=text,
         ) from error
 
 

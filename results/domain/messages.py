@@ -1,0 +1,109 @@
+"""Texts that are kept in English and shown in the reader's language.
+
+A message is the English text itself: compared, logged and stored like any other. It also knows the id by which the
+catalogues (locale/*/LC_MESSAGES/django.po) find its translations, and the values in it. As HTML, as in a template, it
+is in the language of who reads; elsewhere `localized` says where that happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any, Self
+
+Lookup = Callable[[str], str]
+PluralLookup = Callable[[str, str, int], str]
+
+
+class Message(str):
+    """A text in English that can be shown in other languages.
+
+    id: the text with its places, as the catalogues have it: 'Agent {agent} is unknown.'
+    plural: the same for any number but one, '' where no number decides.
+    number: what decides between the two.
+    values: what stands in the places; messages among them are translated too."""
+
+    id: str
+    plural: str
+    number: int
+    values: Mapping[str, Any]
+
+    def __new__(cls, text: str, plural: str = "", number: int = 1, values: Mapping[str, Any] | None = None) -> Self:
+        values = values or {}
+        form = plural if plural and number != 1 else text
+        message = super().__new__(cls, form.format(**values) if values else form)
+        message.id, message.plural, message.number, message.values = text, plural, number, values
+        return message
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str, str, int, Mapping[str, Any]]]:
+        return Message, (self.id, self.plural, self.number, self.values)
+
+    def __html__(self) -> str:
+        return escape(localized(self))
+
+
+def gettext_lazy(text: str, /, **values: Any) -> Message:
+    """Return the text as a message, with values in its places: _("Agent {agent} is unknown.", agent=name).
+
+    Named as Django's, so that manage.py makemessages finds it. Braces are places only where there are values.
+    """
+    return Message(text, values=values)
+
+
+def ngettext_lazy(text: str, plural: str, number: int, /, **values: Any) -> Message:
+    """Return the first text for one, the second for any other number, which {number} stands for in both."""
+    return Message(text, plural, number, {"number": number, **values})
+
+
+class _Catalogues:
+    """Where translations are looked up. English until `results` sets Django's, which know the reader's language."""
+
+    lookup: Lookup = staticmethod(lambda text: text)
+    plural_lookup: PluralLookup = staticmethod(lambda text, plural, number: text if number == 1 else plural)
+
+
+def use_catalogues(lookup: Lookup, plural_lookup: PluralLookup) -> None:
+    """Set the functions that translate: of a text, and of a text, its plural and a number."""
+    _Catalogues.lookup, _Catalogues.plural_lookup = staticmethod(lookup), staticmethod(plural_lookup)
+
+
+def to_json(message: Message) -> dict[str, Any]:
+    """Return what of a message is stored beside its English text, so that `from_json` makes it again."""
+    stored: dict[str, Any] = {"id": message.id}
+    if message.plural:
+        stored |= {"plural": message.plural, "number": message.number}
+    if message.values:
+        stored["values"] = {name: _value_to_json(value) for name, value in message.values.items()}
+    return stored
+
+
+def _value_to_json(value: Any) -> Any:
+    if isinstance(value, Message):
+        return to_json(value)
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def from_json(stored: Mapping[str, Any]) -> Message:
+    """Return a message that was stored. Raises KeyError, ValueError or TypeError for what is none."""
+    values = {
+        name: from_json(value) if isinstance(value, Mapping) else value
+        for name, value in stored.get("values", {}).items()
+    }
+    return Message(stored["id"], stored.get("plural", ""), stored.get("number", 1), values)
+
+
+def localized(text: str) -> str:
+    """Return a text in the reader's language where it is a message, else unchanged."""
+    if not isinstance(text, Message):
+        return text
+    if not text.id:
+        return ""
+    if text.plural:
+        form = _Catalogues.plural_lookup(text.id, text.plural, text.number)
+    else:
+        form = _Catalogues.lookup(text.id)
+    if not text.values:
+        return form
+    return form.format(
+        **{name: localized(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    )

@@ -1,0 +1,74 @@
+"""A message is its English text, and can be shown in another language."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Iterator
+
+import pytest
+
+from results.domain.messages import Message, gettext_lazy, localized, ngettext_lazy, use_catalogues
+
+JAPANESE = {
+    "Agent {agent} is unknown.": "エージェント{agent}は登録されていません。",
+    "{number} trials failed": "{number}件の試行が失敗",
+    "host key": "ホスト鍵",
+    "100 % of {it}": "{it}の100%",
+}
+
+
+@pytest.fixture
+def japanese() -> Iterator[None]:
+    use_catalogues(lambda text: JAPANESE.get(text, text), lambda _, plural, __: JAPANESE.get(plural, plural))
+    yield
+    from django.utils.translation import gettext, ngettext
+
+    use_catalogues(gettext, ngettext)
+
+
+@pytest.mark.usefixtures("japanese")
+def test_a_message_is_english_and_is_shown_in_the_readers_language() -> None:
+    message = gettext_lazy("Agent {agent} is unknown.", agent="db1")
+    assert message == "Agent db1 is unknown." == str(message) == f"{message}"
+    assert localized(message) == "エージェントdb1は登録されていません。"
+    assert json.loads(json.dumps({"what": message})) == {"what": "Agent db1 is unknown."}
+
+
+@pytest.mark.usefixtures("japanese")
+def test_html_is_in_the_readers_language_and_escaped() -> None:
+    message = gettext_lazy("Agent {agent} is unknown.", agent="<db1>")
+    assert message.__html__() == "エージェント&lt;db1&gt;は登録されていません。"
+
+
+@pytest.mark.usefixtures("japanese")
+def test_a_number_decides_between_two_texts() -> None:
+    assert [ngettext_lazy("{number} trial failed", "{number} trials failed", n) for n in (0, 1, 2)] == [
+        "0 trials failed",
+        "1 trial failed",
+        "2 trials failed",
+    ]
+    assert localized(ngettext_lazy("{number} trial failed", "{number} trials failed", 1)) == "1件の試行が失敗"
+
+
+@pytest.mark.usefixtures("japanese")
+def test_messages_among_the_values_are_translated_too() -> None:
+    message = gettext_lazy("100 % of {it}", it=gettext_lazy("host key"))
+    assert (message, localized(message)) == ("100 % of host key", "ホスト鍵の100%")
+
+
+def test_braces_and_per_cent_signs_without_values_stay_as_they_are() -> None:
+    assert gettext_lazy("{agent} at 100 %") == "{agent} at 100 %" == localized(gettext_lazy("{agent} at 100 %"))
+
+
+def test_what_is_no_message_and_what_is_empty_is_shown_as_it_is() -> None:
+    assert (localized("fatal: no space"), localized(gettext_lazy(""))) == ("fatal: no space", "")
+
+
+@pytest.mark.usefixtures("japanese")
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda message: pickle.loads(pickle.dumps(message))])
+def test_a_copy_can_be_translated_as_well(again: object) -> None:
+    message = again(ngettext_lazy("{number} trial failed", "{number} trials failed", 3))  # type: ignore[operator]
+    assert isinstance(message, Message)
+    assert localized(message) == "3件の試行が失敗"
