@@ -23,8 +23,10 @@ COPY templates templates
 COPY static static
 COPY plans plans
 COPY docs docs
+COPY locale locale
 
-RUN TEITEN_SECRET_KEY=only-to-collect-the-static-files-of-the-image-0000000000 python manage.py collectstatic --noinput -v 0 \
+RUN export TEITEN_SECRET_KEY=only-to-collect-the-static-files-of-the-image-0000000000 \
+    && python manage.py collectstatic --noinput -v 0 && python manage.py compilemessages -v 0 \
     && mkdir -p /var/lib/teiten/bundles && chown -R teiten /var/lib/teiten
 USER 10001:10001
 EXPOSE 8000

@@ -10,7 +10,7 @@ TRIALS ?= 5000
 LOCK := $(VENV)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --emit-build-options \
         --generate-hashes --no-annotate --custom-compile-command "make lock"
 
-.PHONY: demo test test-slow test-all tests soak lint lock demo-check deploy-check bench look clean
+.PHONY: demo test test-slow test-all tests soak lint lock messages demo-check deploy-check bench look clean
 
 demo:  ## everything in the foreground, with a first comparison of PostgreSQL 16 and 18
 	@$(PYTHON) -m bootstrap venv
@@ -49,6 +49,12 @@ lock:  ## requirements*.lock anew from requirements*.txt; ARGS=--upgrade takes n
 	$(LOCK) $(ARGS) requirements-dev.txt --output-file requirements-dev.lock
 	$(LOCK) --constraints requirements-dev.lock requirements-demo.txt --output-file requirements-demo.lock
 	$(LOCK) --constraints requirements-dev.lock requirements.txt --output-file requirements.lock
+
+messages:  ## brings locale/ and the kinds' up to date with the texts of code and templates; then translate what is empty
+	@$(PYTHON) -m bootstrap system --dev
+	@$(PYTHON) -m bootstrap venv --dev
+	@TEITEN_DEBUG=1 $(VENV)/python manage.py makemessages --locale ja --no-wrap --add-location file --no-obsolete \
+	  --ignore tests --ignore bench --ignore docs --ignore bootstrap
 
 look:  ## pages of a made-up warehouse, to look at: make look WAREHOUSE=grown (tests/warehouses.py has their names)
 	@$(PYTHON) -m bootstrap venv --dev

@@ -130,6 +130,13 @@ NEEDS = (
         dev=True,
     ),
     Need(
+        "gettext",
+        (("xgettext",), ("msgmerge",)),
+        "a test compares the translations with the texts of code and templates",
+        without="texts without a translation are not seen",
+        dev=True,
+    ),
+    Need(
         "r-cran-jsonlite",  # and R itself
         (("Rscript",),),
         "the tests run the guide's recipe in R",

@@ -12,6 +12,7 @@ from django.conf import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from results.viewer import EVERYTHING, read_as
+from webapp import catalogues
 
 ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
 FOLDERS = {
@@ -62,10 +63,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A queue for each process that tests are spread over, and passwords that cost nothing."""
+    """Translations, a queue for each process that tests are spread over, and passwords that cost nothing."""
     number = process_number()
     if not number:
         config.pluginmanager.register(_AtOnce(config))
+        catalogues.compile_all()
     if number and os.environ.get("TEITEN_REDIS_URL"):
         os.environ["TEITEN_REDIS_URL"] = f"{os.environ['TEITEN_REDIS_URL'].rpartition('/')[0]}/{number}"
         settings.CELERY_BROKER_URL = os.environ["TEITEN_REDIS_URL"]

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("warehouse", choices=sorted(WAREHOUSES))
     chosen = parser.parse_args().warehouse
     call_command("migrate", verbosity=0)
+    call_command("compilemessages", verbosity=0)
     WAREHOUSES[chosen]()
     look = User.objects.create_user("look", password="look")
     Member.objects.create(user=look, role=Role.ADMINISTRATOR)

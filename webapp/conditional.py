@@ -12,13 +12,14 @@ from django.contrib.messages import get_messages
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.utils.translation import get_language
 from rest_framework.request import Request
 
 from results.domain.statistics.verdict import RULE
 from results.queries.comparison.freshness import NOTHING_KNOWN, Freshness, freshness
 from webapp import urlstate
 
-_CODE = ("results", "webapp", "templates", "static")
+_CODE = ("results", "webapp", "templates", "static", "locale")
 _VARYING_HEADERS = ("Accept", "HX-Request", "HX-History-Restore-Request")
 
 
@@ -81,7 +82,15 @@ def _etag(request: HttpRequest | Request, data_state: Freshness) -> str:
     """Return the ETag of a response that depends on address, visitor, data and this version of Teiten."""
     visitor = request.user.pk, request.META.get("CSRF_COOKIE", "")
     headers = [request.headers.get(name, "") for name in _VARYING_HEADERS]
-    parts = (request.build_absolute_uri(), *visitor, *headers, data_state.state, RULE, _software_changed_ns())
+    parts = (
+        request.build_absolute_uri(),
+        get_language(),
+        *visitor,
+        *headers,
+        data_state.state,
+        RULE,
+        _software_changed_ns(),
+    )
     return f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
 
 

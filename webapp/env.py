@@ -45,6 +45,7 @@ class Environment:
     proxies: int
     webhook_hosts: tuple[str, ...]
     lease_s: int
+    language: str
 
 
 def read(environ: Mapping[str, str] | None = None) -> Environment:
@@ -80,7 +81,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
         log_level=_log_level(values, "TEITEN_LOG_LEVEL", "INFO"),
-        log_format=_log_format(values, "TEITEN_LOG_FORMAT", "text"),
+        log_format=_choice(values, "TEITEN_LOG_FORMAT", "text", ("text", "json"), "a form of messages"),
         address=values.get("TEITEN_ADDRESS", "").rstrip("/"),
         email_url=values.get("TEITEN_EMAIL_URL", ""),
         email_from=values.get("TEITEN_EMAIL_FROM", "teiten@localhost"),
@@ -91,6 +92,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         proxies=_whole(values, "TEITEN_PROXIES", 0),
         webhook_hosts=_list(values, "TEITEN_WEBHOOK_HOSTS", ""),
         lease_s=_whole(values, "TEITEN_LEASE_S", 20, least=5),
+        language=_choice(values, "TEITEN_LANGUAGE", "en", ("en", "ja"), "a language of the pages"),
     )
 
 
@@ -258,8 +260,8 @@ def _log_level(values: Mapping[str, str], name: str, default: str) -> str:
     return level
 
 
-def _log_format(values: Mapping[str, str], name: str, default: str) -> str:
-    form = values.get(name, "").strip() or default
-    if form not in ("text", "json"):
-        raise TeitenError(f"{form!r} is not a form of messages.", where=name, todo="Set it to text or json.")
-    return form
+def _choice(values: Mapping[str, str], name: str, default: str, choices: tuple[str, ...], subject: str) -> str:
+    choice = values.get(name, "").strip() or default
+    if choice not in choices:
+        raise TeitenError(f"{choice!r} is not {subject}.", where=name, todo=f"Set it to {' or '.join(choices)}.")
+    return choice

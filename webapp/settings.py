@@ -41,6 +41,7 @@ MIDDLEWARE = [
     "webapp.health.HealthMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "webapp.language.LanguageMiddleware",
     "webapp.bodies.BodyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "webapp.compression.CompressionMiddleware",
@@ -87,7 +88,15 @@ LOGIN_URL = "account:sign-in"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "overview"
 
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = TEITEN.language
+LANGUAGES = [("en", "English"), ("ja", "日本語")]
+LANGUAGE_COOKIE_NAME = "teiten_language"
+LANGUAGE_COOKIE_AGE = 365 * 86400
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = TEITEN.https
+TEITEN_CATALOGUES = TEITEN.state / "locale"  # manage.py compilemessages writes them
+LOCALE_PATHS = [TEITEN_CATALOGUES]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -126,6 +126,7 @@ import_pages = [
 account_pages = [
     path("sign-in/", account.sign_in, name="sign-in"),
     path("sign-out/", account.sign_out, name="sign-out"),
+    path("language/", account.language, name="language"),
     path("tokens/", account.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", account.revoke, name="revoke"),
 ]

@@ -17,6 +17,7 @@ from django.core.mail.backends.smtp import EmailBackend
 from django.db import connection
 
 from results.domain.errors import TeitenError
+from webapp import catalogues
 from webapp.documents.files import load_weasyprint
 from webapp.health import queue_client
 from webapp.management.exposure import Finding
@@ -147,6 +148,13 @@ def static_files() -> Iterator[Finding]:
     missing = sources - set(collected)
     text = f"{len(missing)} of {len(sources)} are not collected: manage.py collectstatic"
     yield not missing, text if missing else f"{len(sources)} are collected"
+
+
+def translations() -> Iterator[Finding]:
+    """Whether the translations of this version, and of all kinds, are compiled on this machine."""
+    stale = catalogues.stale()
+    text = f"{', '.join(map(str, stale))} is not of this version: manage.py compilemessages, then restart"
+    yield not stale, text if stale else "compiled"
 
 
 def programs() -> Iterator[Finding]:

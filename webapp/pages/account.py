@@ -14,8 +14,10 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
+from django.views.i18n import set_language
 
 from results import sign_ins
 from results.models import ApiToken
@@ -62,6 +64,7 @@ def _name(request: HttpRequest) -> str:
 
 sign_in = SignIn.as_view()
 sign_out = LogoutView.as_view()
+language = require_POST(set_language)
 
 
 @require_http_methods(["GET", "POST"])
@@ -91,5 +94,6 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     token = ApiToken.objects.get(pk=token_id, user=person(request))
     revoke_token(token, actor(request))
-    messages.success(request, f"Revoked {token.name!r}. Programs that use it get 401 from now on.")
+    done = gettext("Revoked {name!r}. Programs that use it get 401 from now on.").format(name=token.name)
+    messages.success(request, done)
     return redirect("account:tokens")

@@ -35,7 +35,7 @@ BEAT_SILENCE = timedelta(minutes=2)
 
 class Command(BaseCommand):
     help = (
-        "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, programs, proxies, mail and "
+        "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, translations, programs, proxies, mail and "
         "every agent. Exit code 1 if one is not well."
     )
 
@@ -64,6 +64,7 @@ def _checks() -> dict[str, Callable[[], Iterator[Finding]]]:
         "clocks": parts.clocks,
         "bundle folder": _bundles,
         "static files": parts.static_files,
+        "translations": parts.translations,
         "programs": parts.programs,
         "proxies": parts.proxies,
         "mail": parts.mail,

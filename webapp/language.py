@@ -1,0 +1,81 @@
+"""In which language a visitor reads: of a link's ?lang=, of the page that a fragment is for, of the visitor's choice,
+of the browser, of TEITEN_LANGUAGE; the first that says one. Addresses are the same in all languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import pgettext
+
+PARAMETER = "lang"
+_FORCED = "teiten.language"  # key of a request's META
+PAGE_HEADER = "Teiten-Language"  # of requests for parts of a page (templates/base.html): the page's language
+
+
+class LanguageMiddleware(LocaleMiddleware):
+    """Django's, which reads the cookie of a choice and Accept-Language, with links that force a language.
+
+    The parameter is taken from the request: views never see it, and no address that they make has it. The API has no
+    choice but the request's own: a cookie changes nothing there.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        language = _forced(request) or _of_page(request) or _preferred(request)
+        translation.activate(language)
+        request.LANGUAGE_CODE = translation.get_language()
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        forced = request.META.get(_FORCED, "")
+        if forced and response.get("Location", "").startswith("/"):
+            response["Location"] = _with_language(response["Location"], forced)
+        if not request.path.startswith(settings.STATIC_URL):
+            response.headers.setdefault("Content-Language", translation.get_language() or "")
+            patch_vary_headers(response, ["Accept-Language", "Cookie", PAGE_HEADER])
+        return response
+
+
+def joined(items: Iterable[str]) -> str:
+    """Return the items with commas between them: 'a, b, c', 'a、b、c'."""
+    return pgettext("between the items of a list", ", ").join(items)
+
+
+def _forced(request: HttpRequest) -> str:
+    """Return the language that the address forces, '' for none, and take it out of the request."""
+    if PARAMETER not in request.GET:
+        return ""
+    parameters = parse_qsl(request.META["QUERY_STRING"], keep_blank_values=True)
+    language = dict(parameters)[PARAMETER]
+    if language not in dict(settings.LANGUAGES):
+        return ""
+    request.META["QUERY_STRING"] = urlencode([pair for pair in parameters if pair[0] != PARAMETER])
+    request.GET = QueryDict(request.META["QUERY_STRING"])
+    request.META[_FORCED] = language
+    return language
+
+
+def _of_page(request: HttpRequest) -> str:
+    """Return the language of the page that a fragment is for, '' for a page or an answer of the API."""
+    language = request.headers.get(PAGE_HEADER, "")
+    return language if language in dict(settings.LANGUAGES) else ""
+
+
+def _preferred(request: HttpRequest) -> str:
+    if request.path.startswith("/api/"):
+        cookies, request.COOKIES = request.COOKIES, {}
+        try:
+            return translation.get_language_from_request(request)
+        finally:
+            request.COOKIES = cookies
+    return translation.get_language_from_request(request)
+
+
+def _with_language(address: str, language: str) -> str:
+    parts = urlsplit(address)
+    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), (PARAMETER, language)])
+    return urlunsplit(parts._replace(query=query))
