@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_error import shown_error
+
 LONGEST = 300
-WORKLOAD_FAILED = "The workload failed while it was measured."  # `what` of an error whose `why` has the cause
+WORKLOAD_FAILED = _("The workload failed while it was measured.")  # `what` of an error whose `why` has the cause
 # what a server logs of a failure; the end of one of its processes, which ends all sessions, is a LOG
 _ENDED = r"[^()]{1,100} \(PID \d{1,10}\) was terminated by signal "
 SERVER_MESSAGE = re.compile(rf"\b(?:PANIC:|FATAL:|ERROR:|LOG:(?={_ENDED}))\s+(.+)")
@@ -29,18 +33,30 @@ def cause(error: Mapping[str, Any] | None) -> str:
     It is that a server had ended, unless a PANIC says why; else the server's first own error in what the failed
     command printed, else in its log at that time, else the program's; else what Teiten says of it, with its reason.
 
-    error: `TeitenError.as_dict()`, with `server_log` where a bundle had that of the server, and `server_gone` where
-        that had ended.
+    error: `TeitenError.as_dict()`, or what `shown_error` makes of it, with `server_log` where a bundle had that of the
+        server, and `server_gone` where that had ended.
     """
     if not error:
         return ""
-    what, why = str(error.get("what") or ""), str(error.get("why") or "")
+    sentences = shown_error(error)
+    what, why = _sentence(sentences, "what"), _sentence(sentences, "why")
     if error.get("kind") not in _BY_TEITEN and (message := _message(error, why)):
         return shortened(message)
-    reason = why.strip().partition("\n")[0]
-    if what == WORKLOAD_FAILED and reason:
-        return shortened(reason)
-    return shortened(f"{what} {reason}".strip())
+    reason = _first_line(why)
+    if what and reason and what != WORKLOAD_FAILED:
+        return shortened(_("{what} {why}", what=what, why=reason))
+    return shortened(reason or what)
+
+
+def _sentence(error: Mapping[str, Any], name: str) -> str:
+    text = error.get(name) or ""
+    return text if isinstance(text, str) else str(text)
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a text, itself where it has no other."""
+    line = text.strip().partition("\n")[0]
+    return text if line == text else line
 
 
 def _message(error: Mapping[str, Any], why: str) -> str:
@@ -48,8 +64,14 @@ def _message(error: Mapping[str, Any], why: str) -> str:
     printed = [why, *(str(error.get(name) or "") for name in ("stderr", "stdout"))]
     logged = str(error.get("server_log") or "")
     if error.get("server_gone") and not logged.startswith("PANIC:"):
-        return str(error["server_gone"])
+        return _ended_server(str(error["server_gone"]), why)
     return next(iter([*_messages([*printed, logged], SERVER_MESSAGE), *_messages(printed, _PROGRAM)]), "")
+
+
+def _ended_server(gone: str, why: str) -> str:
+    """Return the sentence that a server had ended: the message in the one that says why, where it is the same."""
+    told = why.values.get("server_gone", why) if isinstance(why, Message) else why
+    return told if told == gone else Message(gone)
 
 
 def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, Self
 
-Lookup = Callable[[str], str]
+Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
 
 
@@ -21,22 +21,27 @@ class Message(str):
     id: the text with its places, as the catalogues have it: 'Agent {agent} is unknown.'
     plural: the same for any number but one, '' where no number decides.
     number: what decides between the two.
-    values: what stands in the places; messages among them are translated too."""
+    values: what stands in the places; messages among them are translated too.
+    context: what tells apart texts that are the same in English, '' for none."""
 
     id: str
     plural: str
     number: int
     values: Mapping[str, Any]
+    context: str
 
-    def __new__(cls, text: str, plural: str = "", number: int = 1, values: Mapping[str, Any] | None = None) -> Self:
+    def __new__(
+        cls, text: str, plural: str = "", number: int = 1, values: Mapping[str, Any] | None = None, context: str = ""
+    ) -> Self:
         values = values or {}
         form = plural if plural and number != 1 else text
         message = super().__new__(cls, form.format(**values) if values else form)
         message.id, message.plural, message.number, message.values = text, plural, number, values
+        message.context = context
         return message
 
-    def __reduce__(self) -> tuple[type[Message], tuple[str, str, int, Mapping[str, Any]]]:
-        return Message, (self.id, self.plural, self.number, self.values)
+    def __reduce__(self) -> tuple[type[Message], tuple[str, str, int, Mapping[str, Any], str]]:
+        return Message, (self.id, self.plural, self.number, self.values, self.context)
 
     def __html__(self) -> str:
         return escape(localized(self))
@@ -55,21 +60,28 @@ def ngettext_lazy(text: str, plural: str, number: int, /, **values: Any) -> Mess
     return Message(text, plural, number, {"number": number, **values})
 
 
+def pgettext_lazy(context: str, text: str, /, **values: Any) -> Message:
+    """Return a message of a text that means something else elsewhere: pgettext_lazy("verb", "run")."""
+    return Message(text, values=values, context=context)
+
+
 class _Catalogues:
     """Where translations are looked up. English until `results` sets Django's, which know the reader's language."""
 
-    lookup: Lookup = staticmethod(lambda text: text)
+    lookup: Lookup = staticmethod(lambda context, text: text)
     plural_lookup: PluralLookup = staticmethod(lambda text, plural, number: text if number == 1 else plural)
 
 
 def use_catalogues(lookup: Lookup, plural_lookup: PluralLookup) -> None:
-    """Set the functions that translate: of a text, and of a text, its plural and a number."""
+    """Set the functions that translate: a text in its context; a text, its plural and a number."""
     _Catalogues.lookup, _Catalogues.plural_lookup = staticmethod(lookup), staticmethod(plural_lookup)
 
 
 def to_json(message: Message) -> dict[str, Any]:
     """Return what of a message is stored beside its English text, so that `from_json` makes it again."""
     stored: dict[str, Any] = {"id": message.id}
+    if message.context:
+        stored["context"] = message.context
     if message.plural:
         stored |= {"plural": message.plural, "number": message.number}
     if message.values:
@@ -89,7 +101,7 @@ def from_json(stored: Mapping[str, Any]) -> Message:
         name: from_json(value) if isinstance(value, Mapping) else value
         for name, value in stored.get("values", {}).items()
     }
-    return Message(stored["id"], stored.get("plural", ""), stored.get("number", 1), values)
+    return Message(stored["id"], stored.get("plural", ""), stored.get("number", 1), values, stored.get("context", ""))
 
 
 def localized(text: str) -> str:
@@ -101,7 +113,7 @@ def localized(text: str) -> str:
     if text.plural:
         form = _Catalogues.plural_lookup(text.id, text.plural, text.number)
     else:
-        form = _Catalogues.lookup(text.id)
+        form = _Catalogues.lookup(text.context, text.id)
     if not text.values:
         return form
     return form.format(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from django.utils.translation import gettext, ngettext
+from django.apps import apps
 
 from results.domain.errors import PlanError, Problem, TeitenError, TrialError, restored
 from results.domain.messages import gettext_lazy as _
@@ -21,9 +21,9 @@ JAPANESE = {
 
 @pytest.fixture(autouse=True)
 def _japanese() -> Iterator[None]:
-    use_catalogues(lambda text: JAPANESE.get(text, text), lambda _, plural, __: JAPANESE.get(plural, plural))
+    use_catalogues(lambda _, text: JAPANESE.get(text, text), lambda _, plural, __: JAPANESE.get(plural, plural))
     yield
-    use_catalogues(gettext, ngettext)
+    apps.get_app_config("results").ready()
 
 
 def stored(error: TeitenError) -> dict[str, object]:

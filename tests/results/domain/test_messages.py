@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Iterator
 
 import pytest
+from django.apps import apps
 
 from results.domain.messages import Message, gettext_lazy, localized, ngettext_lazy, use_catalogues
 
@@ -21,11 +22,9 @@ JAPANESE = {
 
 @pytest.fixture
 def japanese() -> Iterator[None]:
-    use_catalogues(lambda text: JAPANESE.get(text, text), lambda _, plural, __: JAPANESE.get(plural, plural))
+    use_catalogues(lambda _, text: JAPANESE.get(text, text), lambda _, plural, __: JAPANESE.get(plural, plural))
     yield
-    from django.utils.translation import gettext, ngettext
-
-    use_catalogues(gettext, ngettext)
+    apps.get_app_config("results").ready()
 
 
 @pytest.mark.usefixtures("japanese")
@@ -69,6 +68,6 @@ def test_what_is_no_message_and_what_is_empty_is_shown_as_it_is() -> None:
 @pytest.mark.usefixtures("japanese")
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda message: pickle.loads(pickle.dumps(message))])
 def test_a_copy_can_be_translated_as_well(again: object) -> None:
-    message = again(ngettext_lazy("{number} trial failed", "{number} trials failed", 3))  # type: ignore[operator]
+    message = again(ngettext_lazy("{number} trial failed", "{number} trials failed", 3))
     assert isinstance(message, Message)
     assert localized(message) == "3件の試行が失敗"
