@@ -35,6 +35,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
+from django.utils.translation import gettext
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -43,6 +44,8 @@ from rest_framework.throttling import BaseThrottle
 
 from results import plan_code
 from results.domain.errors import CodeError, Problem
+from results.domain.messages import Message, localized
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan
 from results.domain.states import Standing
 from results.models import ApiToken, AuditEntry, Member, Run
@@ -60,8 +63,26 @@ ROLES = {scope: role for role, scope in SCOPES.items()}
 ORDER = list(ROLES)
 # What is published is public; /metrics asks for a token itself, as the API does.
 OPEN_PATHS = ("/account/", "/static/", "/reports/", "/metrics")
-NO_DELETION = "A run is deleted by its author, or by an administrator."
-NO_PLAN_DELETION = "A plan is deleted by its author, or by an administrator."
+NO_DELETION = _("A run is deleted by its author, or by an administrator.")
+NO_PLAN_DELETION = _("A plan is deleted by its author, or by an administrator.")
+# what `require_own` says, by the beginning that pages and API give
+_OWN = {
+    "A draft is read and changed": _("A draft is read and changed by its author, or by one with the role {role}."),
+    "A run is archived and put back": _(
+        "A run is archived and put back by its author, or by one with the role {role}."
+    ),
+    "A run is made private or public": _(
+        "A run is made private or public by its author, or by one with the role {role}."
+    ),
+    "A run is tagged": _("A run is tagged by its author, or by one with the role {role}."),
+    "A run is tagged, archived and put back": _(
+        "A run is tagged, archived and put back by its author, or by one with the role {role}."
+    ),
+}
+_STANDING = {
+    Standing.EXCLUDED: _("A plan whose runs are excluded: {lacking}"),
+    Standing.KEPT: _("A plan whose runs are kept: {lacking}"),
+}
 View = Callable[..., HttpResponseBase]
 
 
@@ -123,7 +144,11 @@ def needs(scope: Scope) -> Callable[[View], View]:
 
 def lacking(scope: Scope) -> str:
     """Return what a visitor lacks who may not do something that needs this scope."""
-    return f"This needs the role {ROLES[scope].value}, or a token of one with the scope {scope.value!r}."
+    return _(
+        "This needs the role {role}, or a token of one with the scope {scope!r}.",
+        role=ROLES[scope].label,
+        scope=scope.value,
+    )
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
@@ -225,15 +250,14 @@ class TokenAuthentication(BaseAuthentication):
             return None
         parts = _authorization(request)
         if len(parts) != 2:
-            raise AuthenticationFailed("The Authorization header is not 'Bearer <token>'.")
+            raise AuthenticationFailed(gettext("The Authorization header is not 'Bearer <token>'."))
         token = ApiToken.objects.select_related("user__member").filter(digest=digest(parts[1]), revoked_at=None).first()
         if token is None or not token.user.is_active:
-            raise AuthenticationFailed("The token is unknown or revoked. Make a new one on the account page.")
+            raise AuthenticationFailed(gettext("The token is unknown or revoked. Make a new one on the account page."))
         now = timezone.now()
         if token.expires_at and token.expires_at <= now:
-            raise AuthenticationFailed(
-                f"The token expired on {token.expires_at:%Y-%m-%d %H:%M} UTC. Make a new one on the account page."
-            )
+            text = gettext("The token expired on {time:%Y-%m-%d %H:%M} UTC. Make a new one on the account page.")
+            raise AuthenticationFailed(text.format(time=token.expires_at))
         if token.last_used_at is None or (now - token.last_used_at).total_seconds() > 60:
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
         return token.user, token
@@ -249,7 +273,7 @@ class ScopePermission(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         reading = request.method in SAFE_METHODS
         needed = getattr(view, "read_scope", Scope.READ) if reading else getattr(view, "write_scope", Scope.RUN)
-        self.message = lacking(needed)
+        self.message = localized(lacking(needed))
         viewer = viewer_of(request)  # a token says otherwise than the session
         read_as(lambda: viewer)
         return allows(_granted(request), needed)
@@ -280,9 +304,9 @@ def scope_for(request: HttpRequest | Request, authors: Iterable[int | None], oth
 def require_own(request: HttpRequest | Request, authors: Iterable[int | None], others: Scope, what: str) -> None:
     """Raise PermissionDenied for a visitor who may not change what these users (ids) made.
 
-    what: 'A run is tagged': who may do it is added"""
+    what: 'A run is tagged', one of `_OWN`: who may do it is added"""
     if not may(request, scope_for(request, authors, others)):
-        raise PermissionDenied(f"{what} by its author, or by one with the role {ROLES[others].value}.")
+        raise PermissionDenied(Message(_OWN[what].id, values={"role": ROLES[others].label}))
 
 
 def authors_of(run_ids: Iterable[int]) -> list[int | None]:
@@ -340,7 +364,7 @@ def require_standing(request: HttpRequest | Request, plan: Plan) -> None:
     """Raise PermissionDenied for a plan whose runs count for something at once, from a visitor who may not say so. Runs
     of a plan that is stored already have its standing, whoever starts them."""
     if plan.standing != Standing.EXPLORATORY and not may(request, Scope.PUBLISH):
-        raise PermissionDenied(f"A plan whose runs are {plan.standing}: {lacking(Scope.PUBLISH)}")
+        raise PermissionDenied(Message(_STANDING[plan.standing].id, values={"lacking": lacking(Scope.PUBLISH)}))
 
 
 def person(request: HttpRequest | Request) -> User | None:

@@ -5,11 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, pgettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.shared.facets import MetricChoice
 from results.queries.shared.selection import JOINT, LABEL, dimensions
 from webapp import metric_names
 
 MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
+_TITLES = {  # of the dimensions that most plans have; others are called as in the TOML
+    "access_method": _("access method"),
+    "cache": _("cache"),
+    "clients": _("clients"),
+    "collectors": _("collectors"),
+    "data": _("data"),
+    "duration_s": _("duration s"),
+    "installation": _("installation"),
+    "label": _("label"),
+    "major": _("major"),
+    "node": _("node"),
+    "nodes": _("nodes"),
+    "partitions": _("partitions"),
+    "rate": _("rate"),
+    "run": _("run"),
+    "scale": _("scale"),
+    "scale_factor": _("scale factor"),
+    "script": _("script"),
+    "threads": _("threads"),
+    "topology": _("topology"),
+    "version": _("version"),
+    "warehouses": _("warehouses"),
+    "warmup_s": _("warmup s"),
+    "workload": _("workload"),
+}
 
 
 @dataclass(frozen=True)
@@ -98,8 +127,10 @@ def title(dimension: str, label_noun: str = "") -> str:
 
 
 def _title(name: str, label_noun: str) -> str:
-    if name == LABEL:
-        return label_noun or name
+    if name == LABEL and label_noun:
+        return localized(label_noun)
+    if name in _TITLES:
+        return localized(_TITLES[name])
     return name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
 
 
@@ -112,15 +143,15 @@ def text_choice(name: str, label: str, texts: Sequence[str], chosen: str, empty:
 
 def metric_choice(metrics: Sequence[MetricChoice], chosen: str) -> Choice:
     """A choice among metrics: the first, then the others by what people call them. It is searched by typing."""
-    return Choice("metric", "metric", "metric", tuple(_metric_options(metrics, chosen)), searched=True)
+    return Choice("metric", "metric", gettext("metric"), tuple(_metric_options(metrics, chosen)), searched=True)
 
 
 def node_choice(metric: MetricChoice, chosen: str) -> Choice:
-    return text_choice("node", "of", metric.nodes, chosen, "whole trial")
+    return text_choice("node", pgettext("node of a metric", "of"), metric.nodes, chosen, gettext("whole trial"))
 
 
 def label_choice(metric: MetricChoice, chosen: str) -> Choice:
-    return text_choice("label", "which", metric.labels, chosen, "total")
+    return text_choice("label", pgettext("label of a metric", "which"), metric.labels, chosen, gettext("total"))
 
 
 def dimension_options(names: Sequence[str], chosen: str, label_noun: str = "") -> tuple[Option, ...]:
@@ -134,4 +165,6 @@ def dimension_options(names: Sequence[str], chosen: str, label_noun: str = "") -
 def _metric_options(metrics: Sequence[MetricChoice], chosen: str) -> Iterator[Option]:
     for metric in [*metrics[:1], *sorted(metrics[1:], key=lambda one: metric_names.position(one.name))]:
         group = metric_names.group(metric.name) if metric is not metrics[0] else ""
-        yield Option(metric.name, metric.label, metric.name == chosen, group, metric_names.search_words(metric))
+        yield Option(
+            metric.name, localized(metric.label), metric.name == chosen, group, metric_names.search_words(metric)
+        )

@@ -24,6 +24,7 @@ from redis.retry import Retry
 
 from results import bundle_files
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 
 log = logging.getLogger(__name__)
 PATIENCE_S = 3
@@ -43,13 +44,13 @@ class HealthMiddleware:
 
 @never_cache
 @require_safe
-def alive(_: HttpRequest) -> HttpResponseBase:
+def alive(_request: HttpRequest) -> HttpResponseBase:
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_safe
-def ready(_: HttpRequest) -> HttpResponseBase:
+def ready(_request: HttpRequest) -> HttpResponseBase:
     """200 when the web server can do its work; 503 names what is not ready, but no address: anybody may ask."""
     problems = _not_ready(CHECKS)
     checks: dict[str, Any] = {name: {"status": "ok"} for name in CHECKS}
@@ -131,7 +132,8 @@ def why_no_trial_starts() -> str:
     does not."""
     future = _look("room", bundle_files.why_no_room)
     wait([future], PATIENCE_S)
-    return str(future.result()) if future.done() else "does not answer"
+    why: str = future.result() if future.done() else _("does not answer")
+    return why
 
 
 def free_bytes() -> int | None:

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import compress
 
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import JOINT, dimensions
 from webapp.chooser import title
 
-LABELLED = "part"  # of metrics that do not say what their labels are
+LABELLED = _("part")  # of metrics that do not say what their labels are
 
 
 def short_levels(dimension: str, texts: Sequence[str]) -> dict[str, str]:

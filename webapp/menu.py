@@ -8,6 +8,8 @@ from enum import IntEnum
 
 from django.urls import reverse
 
+from results.domain.messages import gettext_lazy as _
+
 
 class Reader(IntEnum):
     """Who reads; each may do what those before may."""
@@ -48,59 +50,59 @@ class Group:
 
 GROUPS = (
     Group(
-        "Results",
+        _("Results"),
         (
-            Entry("What is known and runs now", "overview"),
-            Entry("Runs", "runs:list", bar=True, also=("/trials/",)),
-            Entry("Compare", "comparison", bar=True, also=("/diff/", "/flame/", "/c/")),
-            Entry("Versions", "versions", bar=True),
-            Entry("Trends", "trends", bar=True),
-            Entry("Access methods", "access-methods"),
-            Entry("Topologies", "topologies"),
-            Entry("Capabilities", "capabilities", bar=True),
+            Entry(_("What is known and runs now"), "overview"),
+            Entry(_("Runs"), "runs:list", bar=True, also=("/trials/",)),
+            Entry(_("Compare"), "comparison", bar=True, also=("/diff/", "/flame/", "/c/")),
+            Entry(_("Versions"), "versions", bar=True),
+            Entry(_("Trends"), "trends", bar=True),
+            Entry(_("Access methods"), "access-methods"),
+            Entry(_("Topologies"), "topologies"),
+            Entry(_("Capabilities"), "capabilities", bar=True),
         ),
     ),
     Group(
-        "Differences",
+        _("Differences"),
         (
-            Entry("What changed", "changes"),
-            Entry("Why they differ", "why"),
-            Entry("Every metric of two cells", "why_metrics"),
-            Entry("Environments", "diff"),
-            Entry("Flame charts", "flame"),
+            Entry(_("What changed"), "changes"),
+            Entry(_("Why they differ"), "why"),
+            Entry(_("Every metric of two cells"), "why_metrics"),
+            Entry(_("Environments"), "diff"),
+            Entry(_("Flame charts"), "flame"),
         ),
     ),
     Group(
-        "Measure",
+        _("Measure"),
         (
-            Entry("Ready plans", "plans:ready"),
-            Entry("Plans", "plans:list", bar=True),
-            Entry("New plan", "plans:add", shown_to=Reader.OPERATOR),
-            Entry("Import a plan", "plans:import", shown_to=Reader.OPERATOR),
-            Entry("Import results", "imports:add", shown_to=Reader.OPERATOR),
-            Entry("Agents", "agents:list", bar=True),
-            Entry("Add an agent", "agents:add", shown_to=Reader.ADMINISTRATOR),
+            Entry(_("Ready plans"), "plans:ready"),
+            Entry(_("Plans"), "plans:list", bar=True),
+            Entry(_("New plan"), "plans:add", shown_to=Reader.OPERATOR),
+            Entry(_("Import a plan"), "plans:import", shown_to=Reader.OPERATOR),
+            Entry(_("Import results"), "imports:add", shown_to=Reader.OPERATOR),
+            Entry(_("Agents"), "agents:list", bar=True),
+            Entry(_("Add an agent"), "agents:add", shown_to=Reader.ADMINISTRATOR),
         ),
     ),
     Group(
-        "Publish",
+        _("Publish"),
         (
-            Entry("Reports", "reports:list", bar=True),
-            Entry("New report", "reports:new", shown_to=Reader.OPERATOR),
-            Entry("Citations", "citations:list"),
-            Entry("Published figures of others", "published:list"),
-            Entry("Imported results", "imports:list"),
-            Entry("API", "api:docs"),
-            Entry("API tokens", "account:tokens", shown_to=Reader.MEMBER),
-            Entry("Audit log", "audit", shown_to=Reader.ADMINISTRATOR),
+            Entry(_("Reports"), "reports:list", bar=True),
+            Entry(_("New report"), "reports:new", shown_to=Reader.OPERATOR),
+            Entry(_("Citations"), "citations:list"),
+            Entry(_("Published figures of others"), "published:list"),
+            Entry(_("Imported results"), "imports:list"),
+            Entry(_("API"), "api:docs"),
+            Entry(_("API tokens"), "account:tokens", shown_to=Reader.MEMBER),
+            Entry(_("Audit log"), "audit", shown_to=Reader.ADMINISTRATOR),
         ),
     ),
     Group(
-        "Read",
+        _("Read"),
         (
-            Entry("Method", "manual:page", "method"),
-            Entry("Words", "manual:page", "words"),
-            Entry("All chapters", "manual:list"),
+            Entry(_("Method"), "manual:page", "method"),
+            Entry(_("Words"), "manual:page", "words"),
+            Entry(_("All chapters"), "manual:list"),
         ),
     ),
 )

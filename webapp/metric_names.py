@@ -6,7 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+from django.utils.translation import pgettext_lazy
+
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.shared.facets import MetricChoice
 
 
@@ -18,20 +23,24 @@ class Family:
     words: by which each of them is found besides its label and name.
     """
 
-    title: str
+    title: Promise
     names: tuple[str, ...]
     words: str = ""
 
 
 FAMILIES = (
     Family(
-        "throughput",
+        pgettext_lazy("group of metrics", "throughput"),
         ("tps", "nopm", "tpm", "tpcb.tps", "append.rows_per_second", "tps.including", "ledger.tps", "failover.tps"),
-        "throughput tps transactions per second speed",
+        _("throughput tps transactions per second speed"),
     ),
-    Family("queries", ("ssb.pass.seconds", "script.pass.seconds", "ssb.", "script."), "query time seconds analytics"),
     Family(
-        "latency",
+        pgettext_lazy("group of metrics", "queries"),
+        ("ssb.pass.seconds", "script.pass.seconds", "ssb.", "script."),
+        _("query time seconds analytics"),
+    ),
+    Family(
+        pgettext_lazy("group of metrics", "latency"),
         (
             "latency.mean",
             "latency.p50",
@@ -49,22 +58,39 @@ FAMILIES = (
             "schedule.",
             "connection.",
         ),
-        "latency response time",
+        _("latency response time"),
     ),
     Family(
-        "processor", ("cpu.busy", "cpu.", "run_queue", "load_average", "context_switches", "interrupts"), "cpu load"
+        pgettext_lazy("group of metrics", "processor"),
+        ("cpu.busy", "cpu.", "run_queue", "load_average", "context_switches", "interrupts"),
+        _("cpu load"),
     ),
-    Family("write-ahead log", ("wal.", "checkpoints"), "wal log writes"),
-    Family("input and output", ("disk.", "blocks.", "buffers.", "temp."), "i/o io disk reads writes cache"),
-    Family("memory", ("memory.",), "ram"),
-    Family("network", ("network.",), "traffic"),
-    Family("waits", ("waits", "deadlocks", "perf."), "wait events locks"),
-    Family("replication", ("replication.", "failover.", "pgpool."), "standby lag"),
-    Family("size", ("size.", "growth.", "dead_tuples", "free_space"), "bytes bloat space"),
-    Family("load", ("bulk.", "load.", "append."), "load copy import"),
-    Family("failures", ("failed", "retried", "retries", "skipped", "late"), "errors aborted"),
+    Family(pgettext_lazy("group of metrics", "write-ahead log"), ("wal.", "checkpoints"), _("wal log writes")),
+    Family(
+        pgettext_lazy("group of metrics", "input and output"),
+        ("disk.", "blocks.", "buffers.", "temp."),
+        _("i/o io disk reads writes cache"),
+    ),
+    Family(pgettext_lazy("group of metrics", "memory"), ("memory.",), _("ram")),
+    Family(pgettext_lazy("group of metrics", "network"), ("network.",), _("traffic")),
+    Family(pgettext_lazy("group of metrics", "waits"), ("waits", "deadlocks", "perf."), _("wait events locks")),
+    Family(
+        pgettext_lazy("group of metrics", "replication"), ("replication.", "failover.", "pgpool."), _("standby lag")
+    ),
+    Family(
+        pgettext_lazy("group of metrics", "size"),
+        ("size.", "growth.", "dead_tuples", "free_space"),
+        _("bytes bloat space"),
+    ),
+    Family(pgettext_lazy("group of metrics", "load"), ("bulk.", "load.", "append."), _("load copy import")),
+    Family(
+        pgettext_lazy("group of metrics", "failures"),
+        ("failed", "retried", "retries", "skipped", "late"),
+        _("errors aborted"),
+    ),
 )
 _OTHER = len(FAMILIES)
+_OTHER_TITLE = pgettext_lazy("group of metrics", "other")
 _SYNONYMS = {
     "latency.p50": "median 50th",
     "latency.p90": "90th",
@@ -91,14 +117,16 @@ def position(name: str) -> tuple[int, int, str]:
 def group(name: str) -> str:
     """Return the heading under which a metric is offered."""
     family = _family(name)
-    return FAMILIES[family].title if family < _OTHER else "other"
+    return str(FAMILIES[family].title if family < _OTHER else _OTHER_TITLE)
 
 
 def search_words(metric: Metric | MetricChoice) -> str:
-    """Return all by which a metric is found, in small letters: label, name, what else people call it."""
+    """Return all by which a metric is found, in small letters: label, name, what else people call it, in English and in
+    the reader's language."""
     family = _family(metric.name)
     words = FAMILIES[family].words if family < _OTHER else ""
-    return " ".join((metric.label, metric.name, _SYNONYMS.get(metric.name, ""), words)).lower()
+    texts = [metric.label, metric.name, _SYNONYMS.get(metric.name, ""), words]
+    return " ".join([*texts, *(localized(text) for text in texts if localized(text) != text)]).lower()
 
 
 def _family(name: str) -> int:

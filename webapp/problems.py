@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.db import Error as DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 from django.views.defaults import bad_request, page_not_found, server_error
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -31,7 +32,10 @@ from results.domain.errors import (
     PlanError,
     StateError,
     TeitenError,
+    restored,
 )
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.shared.ids import NotFound
 
 log = logging.getLogger(__name__)
@@ -45,7 +49,9 @@ _STATUS: list[tuple[type[TeitenError], int]] = [
     (AwayError, 503),
     (BusyError, 503),
 ]
+_SEND_TOKEN = _("Send 'Authorization: Bearer <token>' with the scope needed.")
 _RETRY_AFTER = {"Retry-After": "10"}  # seconds: a warehouse that is restarted is away for about so long
+_AGAIN = _("Try again in a moment. Where it lasts, manage.py doctor on the server says what to do.")
 _JSON_PATHS = ("/api/", "/metrics")
 
 
@@ -59,7 +65,13 @@ def missing_is_404() -> Iterator[None]:
     try:
         yield
     except (NotFound, ObjectDoesNotExist) as error:
-        raise Http404(str(error)) from error
+        raise Http404(_told(error)) from error
+
+
+def _told(exception: Exception) -> str:
+    """Return what an exception says: a message still, where it is one."""
+    first = exception.args[0] if len(exception.args) == 1 else ""
+    return first if isinstance(first, str) else str(exception)
 
 
 class ProblemMiddleware:
@@ -71,14 +83,14 @@ class ProblemMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not is_of_programs(request) and not all(map(is_storable, (request.path, *_texts(request.GET)))):
-            raise Http404("No address has a NUL byte.")
+            raise Http404(_("No address has a NUL byte."))
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, *_arguments: Any) -> HttpResponse | None:
         if is_of_programs(request) or all(map(is_storable, _texts(request.POST))):
             return None
-        what, todo = "A field has a NUL byte, or half a character.", "Write it anew."
-        return self.process_exception(request, TeitenError(what, where="form", todo=todo))
+        what = _("A field has a NUL byte, or half a character.")
+        return self.process_exception(request, TeitenError(what, where="form", todo=_("Write it anew.")))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if problem := _away(exception):
@@ -86,7 +98,7 @@ class ProblemMiddleware:
         if not isinstance(exception, TeitenError):
             return None
         template = "parts/_problem.html" if getattr(request, "htmx", False) else "problem.html"
-        return render(request, template, {"problem": exception.as_dict()}, status=status_of(exception))
+        return render(request, template, {"problem": restored(exception.as_dict())}, status=status_of(exception))
 
 
 def _texts(fields: QueryDict) -> Iterator[str]:
@@ -95,17 +107,23 @@ def _texts(fields: QueryDict) -> Iterator[str]:
         yield from values
 
 
+def forbidden_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Return the answer to a visitor who may not do this (Django's handler403, whose own knows English only)."""
+    return render(request, "403.html", {"exception": _told(exception)}, status=403)
+
+
 def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the answer where no address is (Django's handler404)."""
     if is_of_programs(request):
-        return _json(exceptions.NotFound(f"There is nothing at {request.path}. See /api/v1/docs/."))
+        text = gettext("There is nothing at {path}. See /api/v1/docs/.").format(path=request.path)
+        return _json(exceptions.NotFound(text))
     return page_not_found(request, exception)
 
 
 def bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the answer to what Django cannot read (its handler400)."""
     if is_of_programs(request):
-        return _json(exceptions.ParseError("The request cannot be read."))
+        return _json(exceptions.ParseError(gettext("The request cannot be read.")))
     return bad_request(request, exception)
 
 
@@ -129,19 +147,19 @@ def _away(exception: BaseException | None) -> AwayError | None:
     elif isinstance(exception, DatabaseError) and warehouse.is_transient(exception):
         log.error("the warehouse could not answer: %s", exception)
         return AwayError(
-            "The warehouse could not answer this time.",
+            _("The warehouse could not answer this time."),
             where="warehouse",
-            why="PostgreSQL lacked memory, disk space or processes, or two transactions met; its log says which.",
-            todo="Try again in a moment. Where it lasts, manage.py doctor on the server says what to do.",
+            why=_("PostgreSQL lacked memory, disk space or processes, or two transactions met; its log says which."),
+            todo=_AGAIN,
         )
     elif not isinstance(exception, AwayError):
         return None
     log.error("the warehouse is away: %s", exception)
     return AwayError(
-        "The warehouse does not answer.",
+        _("The warehouse does not answer."),
         where="warehouse",
-        why="PostgreSQL, in which all results are, is stopped or starts anew, or cannot be reached from here.",
-        todo="Try again in a moment. Where it lasts, manage.py doctor on the server says what to do.",
+        why=_("PostgreSQL, in which all results are, is stopped or starts anew, or cannot be reached from here."),
+        todo=_AGAIN,
     )
 
 
@@ -152,25 +170,26 @@ def is_of_programs(request: HttpRequest) -> bool:
 
 def forbidden(message: str) -> JsonResponse:
     """Return the API's answer to a visitor who may not do this."""
-    return _json(exceptions.PermissionDenied(message))
+    return _json(exceptions.PermissionDenied(localized(message)))
 
 
 def refused(request: HttpRequest, error: TeitenError) -> HttpResponse:
     """Return the response to a request of which only the headers were read: who the visitor is, is not known."""
-    problem, status_code = error.as_dict(), status_of(error)
+    status_code = status_of(error)
     if is_of_programs(request):
-        return JsonResponse({"error": problem}, status=status_code)
+        return JsonResponse({"error": in_json(error.as_dict())}, status=status_code)
     template = "parts/_problem.html" if "HX-Request" in request.headers else "refused.html"
-    return HttpResponse(render_to_string(template, {"problem": problem}), status=status_code)
+    return HttpResponse(render_to_string(template, {"problem": restored(error.as_dict())}), status=status_code)
 
 
 def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
     """Return 503 without reading the session. A fragment leaves the page as it is, which therefore polls again."""
     if is_of_programs(request):
-        return JsonResponse({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
+        return JsonResponse({"error": in_json(problem.as_dict())}, status=503, headers=_RETRY_AFTER)
     fragment = "HX-Request" in request.headers
     headers = _RETRY_AFTER | ({"HX-Reswap": "none"} if fragment else {})
-    context = {"problem": problem.as_dict(), "again": request.method in ("GET", "HEAD") and request.get_full_path()}
+    again = request.method in ("GET", "HEAD") and request.get_full_path()
+    context = {"problem": restored(problem.as_dict()), "again": again}
     return HttpResponse(
         render_to_string("parts/_away.html" if fragment else "503.html", context), status=503, headers=headers
     )
@@ -179,10 +198,10 @@ def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
 def api_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Return the API's response to an exception: {"error": {kind, what, where, why, todo, retryable[, problems]}}."""
     if problem := _away(exception):
-        return Response({"error": problem.as_dict()}, status=503, headers=_RETRY_AFTER)
+        return Response({"error": in_json(problem.as_dict())}, status=503, headers=_RETRY_AFTER)
     if isinstance(exception, TeitenError):
         set_rollback()
-        return Response({"error": exception.as_dict()}, status=status_of(exception))
+        return Response({"error": in_json(exception.as_dict())}, status=status_of(exception))
     exception = _of_the_api(exception)
     if not isinstance(exception, exceptions.APIException):
         return None
@@ -195,13 +214,21 @@ def api_exception(exception: Exception, context: dict[str, Any]) -> Response | N
     return Response({"error": _error_body(exception)}, status=exception.status_code, headers=headers)
 
 
+def in_json(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an error as the API gives it: its sentences in the reader's language; where it is, is a name as ever."""
+    fields = restored(error)
+    if "problems" in error:
+        fields["problems"] = [in_json(problem) for problem in error["problems"]]
+    return fields | {name: localized(fields[name]) for name in ("what", "why", "todo") if name in fields}
+
+
 def _of_the_api(exception: Exception) -> Exception:
     """Return what Django REST framework has for an exception of Django's."""
     match exception:
         case Http404():
-            return exceptions.NotFound(str(exception) or None)
+            return exceptions.NotFound(localized(_told(exception)) or None)
         case PermissionDenied():
-            return exceptions.PermissionDenied(str(exception) or None)
+            return exceptions.PermissionDenied(localized(_told(exception)) or None)
         case ModelInvalid():
             by_field = hasattr(exception, "error_dict")
             return exceptions.ValidationError(exception.message_dict if by_field else exception.messages)
@@ -213,7 +240,7 @@ def _of_the_api(exception: Exception) -> Exception:
 def _error_body(exception: exceptions.APIException) -> dict[str, Any]:
     body: dict[str, Any] = {"kind": "api", "what": "", "where": "", "why": "", "todo": "", "retryable": False}
     if isinstance(exception, exceptions.ValidationError):
-        body["kind"], body["what"] = "invalid", "Some fields are not right."
+        body["kind"], body["what"] = "invalid", gettext("Some fields are not right.")
         body["problems"] = _problems(exception.detail)
         body["where"] = ", ".join(problem["field"] for problem in body["problems"])
         return body
@@ -221,14 +248,14 @@ def _error_body(exception: exceptions.APIException) -> dict[str, Any]:
         body["kind"] = "not-found"
     if exception.status_code in (status.HTTP_401_UNAUTHORIZED, status.HTTP_403_FORBIDDEN):
         body["kind"] = "access"
-        body["todo"] = getattr(exception, "todo", "Send 'Authorization: Bearer <token>' with the scope needed.")
+        body["todo"] = localized(getattr(exception, "todo", _SEND_TOKEN))
     body["what"] = str(exception.detail)
     body |= getattr(exception, "body", {})
     if isinstance(exception, exceptions.Throttled):
-        body |= {"kind": "limit", "what": "There were too many requests in this minute.", "retryable": True}
-        body["todo"] = (
-            f"Ask again in {getattr(exception, 'wait', 60)} s (Retry-After). A stream gives all rows in one request."
-        )
+        what = gettext("There were too many requests in this minute.")
+        todo = gettext("Ask again in {seconds} s (Retry-After). A stream gives all rows in one request.")
+        body |= {"kind": "limit", "what": what, "retryable": True}
+        body["todo"] = todo.format(seconds=getattr(exception, "wait", 60))
     return body
 
 

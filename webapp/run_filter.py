@@ -12,9 +12,13 @@ from datetime import date
 from typing import Protocol
 from urllib.parse import quote_plus
 
+from django.utils.translation import gettext, pgettext
+
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.run_filter import RunFilter, RunFilterChoices
 from webapp.chooser import Chip, Chips
+from webapp.language import joined
 
 PLAN, AGENT, TAG, SINCE, UNTIL = "plan", "agent", "tag", "since", "until"
 NAMES = (PLAN, AGENT, TAG, SINCE, UNTIL)
@@ -82,16 +86,16 @@ def form(chosen: RunFilter, choices: RunFilterChoices, leave_out: Sequence[str] 
 
     leave_out: parameters that the page chooses by otherwise."""
     several = (
-        (PLAN, "plan", chosen.plans, choices.plans),
-        (AGENT, "agent", chosen.agents, choices.agents),
-        (TAG, "tag", chosen.tags, choices.tags),
+        (PLAN, gettext("plan"), chosen.plans, choices.plans),
+        (AGENT, gettext("agent"), chosen.agents, choices.agents),
+        (TAG, gettext("tag"), chosen.tags, choices.tags),
     )
     chips = (
         counted_chips(name, title, texts, counts)
         for name, title, texts, counts in several
         if name not in leave_out and (texts or len(counts) > 1 or (name == TAG and counts))
     )
-    days = ((SINCE, "from", chosen.since), (UNTIL, "to", chosen.until))
+    days = ((SINCE, pgettext("a date", "from"), chosen.since), (UNTIL, pgettext("a date", "to"), chosen.until))
     return RunFilterForm(
         chips=tuple(chips),
         dates=tuple((name, label, day.isoformat() if day else "") for name, label, day in days),
@@ -102,17 +106,25 @@ def form(chosen: RunFilter, choices: RunFilterChoices, leave_out: Sequence[str] 
 
 def words(chosen: RunFilter) -> str:
     """'plan nightly, tag paper, since 2026-01-31'; '' where everything is let through."""
-    return ", ".join(_words(chosen))
+    return joined(_words(chosen))
 
 
 def _words(chosen: RunFilter) -> Iterator[str]:
-    for noun, texts in (("plan", chosen.plans), ("agent", chosen.agents), ("tag", chosen.tags)):
-        if texts:
-            yield f"{noun} {' or '.join(texts)}"
+    if chosen.plans:
+        yield gettext("plan {names}").format(names=any_of(chosen.plans))
+    if chosen.agents:
+        yield gettext("agent {names}").format(names=any_of(chosen.agents))
+    if chosen.tags:
+        yield gettext("tag {names}").format(names=any_of(chosen.tags))
     if chosen.since:
-        yield f"since {chosen.since}"
+        yield gettext("since {day}").format(day=chosen.since)
     if chosen.until:
-        yield f"until {chosen.until}"
+        yield gettext("until {day}").format(day=chosen.until)
+
+
+def any_of(texts: Sequence[str]) -> str:
+    """'nightly or weekly'"""
+    return pgettext("between what any will do of", " or ").join(texts)
 
 
 def counted_chips(name: str, title: str, texts: Sequence[str], counts: Sequence[tuple[str, int]]) -> Chips:
@@ -133,4 +145,4 @@ def _day(query: Query, name: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise TeitenError(f"{text!r} is not a date.", where=name, todo="As 2026-01-31.") from error
+        raise TeitenError(_("{text!r} is not a date.", text=text), where=name, todo=_("As 2026-01-31.")) from error

@@ -9,11 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import quote_plus
 
+from django.utils.translation import gettext, pgettext
+
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import RunState, Standing
 from results.queries.shared.run_filter import Archived, RunFilterChoices, RunSearch
 from webapp import run_filter
 from webapp.chooser import Chip, Chips
+from webapp.language import joined
+from webapp.run_filter import any_of
+from webapp.templatetags.teiten import state_words
 
 STATE, STANDING, ARCHIVED, WORKLOAD, NAME = "state", "standing", "archived", "workload", "name"
 SEVERAL = (WORKLOAD, run_filter.PLAN, run_filter.AGENT, run_filter.TAG)
@@ -47,8 +53,8 @@ def _read_archived(text: str) -> Archived:
     try:
         return Archived(text)
     except ValueError as error:
-        todo = "Say yes for only these, any for these too, or leave it out."
-        raise TeitenError(f"{text!r} is neither yes nor any.", where=ARCHIVED, todo=todo) from error
+        todo = _("Say yes for only these, any for these too, or leave it out.")
+        raise TeitenError(_("{text!r} is neither yes nor any.", text=text), where=ARCHIVED, todo=todo) from error
 
 
 def write(search: RunSearch) -> str:
@@ -62,53 +68,61 @@ def write(search: RunSearch) -> str:
 
 def words(search: RunSearch) -> str:
     """'failed, of plan nightly, tagged paper'; '' where all runs are listed."""
-    return ", ".join(text for text, _ in conditions(search))
+    return joined(text for text, _rest in conditions(search))
 
 
 def conditions(search: RunSearch) -> Iterator[tuple[str, RunSearch]]:
     """Yield each condition in words, and the search without it."""
     runs = search.runs
     if search.state:
-        yield search.state, replace(search, state="")
+        yield state_words(search.state), replace(search, state="")
     if search.standing:
-        yield search.standing, replace(search, standing="")
+        yield state_words(search.standing), replace(search, standing="")
     if search.archived:
-        text = "archived" if search.archived is Archived.ONLY else "archived or not"
+        text = gettext("archived") if search.archived is Archived.ONLY else gettext("archived or not")
         yield text, replace(search, archived=Archived.NO)
     if search.workloads:
-        yield f"of workload {' or '.join(search.workloads)}", replace(search, workloads=())
+        yield gettext("of workload {names}").format(names=any_of(search.workloads)), replace(search, workloads=())
     if search.name:
-        yield f"named like {search.name}", replace(search, name="")
+        yield gettext("named like {name}").format(name=search.name), replace(search, name="")
     if runs.plans:
-        yield f"of plan {' or '.join(runs.plans)}", replace(search, runs=replace(runs, plans=()))
+        yield gettext("of plan {names}").format(names=any_of(runs.plans)), replace(search, runs=replace(runs, plans=()))
     if runs.agents:
-        yield f"on agent {' or '.join(runs.agents)}", replace(search, runs=replace(runs, agents=()))
+        yield (
+            gettext("on agent {names}").format(names=any_of(runs.agents)),
+            replace(search, runs=replace(runs, agents=())),
+        )
     if runs.tags:
-        yield f"tagged {' or '.join(runs.tags)}", replace(search, runs=replace(runs, tags=()))
+        yield gettext("tagged {names}").format(names=any_of(runs.tags)), replace(search, runs=replace(runs, tags=()))
     if runs.since:
-        yield f"started since {runs.since}", replace(search, runs=replace(runs, since=None))
+        yield gettext("started since {day}").format(day=runs.since), replace(search, runs=replace(runs, since=None))
     if runs.until:
-        yield f"started until {runs.until}", replace(search, runs=replace(runs, until=None))
+        yield gettext("started until {day}").format(day=runs.until), replace(search, runs=replace(runs, until=None))
 
 
 def chips(search: RunSearch, choices: RunFilterChoices) -> tuple[Chips, ...]:
     """Return the chips of state, standing and workload; those of the rest are `run_filter.form`'s."""
     one_of = (
-        _one_of(STATE, list(RunState), search.state),
-        _one_of(STANDING, list(Standing), search.standing),
+        _one_of(STATE, gettext("state"), list(RunState), search.state),
+        _one_of(STANDING, gettext("standing"), list(Standing), search.standing),
         _archived(search.archived),
     )
     if len(choices.workloads) < 2 and not search.workloads:
         return one_of
-    return (*one_of, run_filter.counted_chips(WORKLOAD, "workload", search.workloads, choices.workloads))
+    return (*one_of, run_filter.counted_chips(WORKLOAD, gettext("workload"), search.workloads, choices.workloads))
 
 
 def _archived(chosen: Archived) -> Chips:
-    words = {Archived.NO: "no", Archived.ONLY: "only", Archived.TOO: "shown too"}
+    words = {
+        Archived.NO: pgettext("archived", "no"),
+        Archived.ONLY: pgettext("archived", "only"),
+        Archived.TOO: pgettext("archived", "shown too"),
+    }
     every = tuple(Chip(value, value is chosen, text=text) for value, text in words.items())
-    return Chips(ARCHIVED, ARCHIVED, every, single=True)
+    return Chips(ARCHIVED, gettext("archived"), every, single=True)
 
 
-def _one_of(name: str, values: Sequence[str], chosen: str) -> Chips:
-    every = Chip("", not chosen, text="all")
-    return Chips(name, name, (every, *(Chip(value, value == chosen) for value in values)), single=True)
+def _one_of(name: str, title: str, values: Sequence[str], chosen: str) -> Chips:
+    every = Chip("", not chosen, text=gettext("all"))
+    chips = (Chip(value, value == chosen, text=state_words(value)) for value in values)
+    return Chips(name, title, (every, *chips), single=True)

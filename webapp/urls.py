@@ -131,6 +131,7 @@ account_pages = [
     path("tokens/<int:token_id>/revoke/", account.revoke, name="revoke"),
 ]
 handler400 = "webapp.problems.bad_request_page"
+handler403 = "webapp.problems.forbidden_page"
 handler404 = "webapp.problems.not_found_page"
 handler500 = "webapp.problems.server_error_page"
 manual_pages = [

@@ -30,7 +30,7 @@ from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, Links, fields_o
 from webapp.api.flags import FlagFilter
 from webapp.api.schema import refuses
 from webapp.api.values import Field, ValueSerializer
-from webapp.problems import missing_is_404
+from webapp.problems import in_json, missing_is_404
 from workers.registry import kinds
 from workers.tasks import retry_after_discovery
 
@@ -95,7 +95,7 @@ class PreviewSerializer(ValueSerializer):
 
     def get_refused(self, preview: Preview) -> list[dict[str, str]]:
         refused: list[Problem] = self.context["refused"]
-        return [problem.as_dict() for problem in refused]
+        return [in_json(problem.as_dict()) for problem in refused]
 
 
 class PlanFieldsSerializer(serializers.Serializer[Any]):

@@ -8,16 +8,19 @@ from typing import Any, Literal, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.renderers import SafeDumper  # type: ignore[attr-defined]
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework import serializers
 
+from results.domain.messages import Message
 from webapp.api.limits import Limited
 from webapp.api.parameters import KnownParameters
 
 FIELDS = "fields"
 _REFUSES = "refuses"
+SafeDumper.add_representer(Message, lambda dumper, text: dumper.represent_str(str(text)))
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 ERRORS = {
     400: "The request is wrong, or what it asks for cannot be had so.",

@@ -6,21 +6,24 @@ from typing import Any
 
 from django import forms
 
+from results.domain.messages import gettext_lazy as _
 from results.models.audit import Scope
 
 LONGEST_DAYS = 3650
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, help_text="What it is for: you will want to know when you revoke it.")
-    scope = forms.ChoiceField(choices=Scope.choices)
+    name = forms.CharField(
+        label=_("Name"), max_length=100, help_text=_("What it is for: you will want to know when you revoke it.")
+    )
+    scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices)
     days = forms.IntegerField(
-        label="Days that it is valid",
+        label=_("Days that it is valid"),
         required=False,
         min_value=1,
         max_value=LONGEST_DAYS,
         initial=365,
-        help_text="Empty: until it is revoked.",
+        help_text=_("Empty: until it is revoked."),
     )
 
     def __init__(self, *args: Any, scopes: list[Scope], **kwargs: Any) -> None:

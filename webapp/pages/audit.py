@@ -9,13 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import gettext_lazy as _
 from results.models import AuditEntry
 from results.models.audit import Scope
 from webapp.access import needs
+from webapp.language import joined
 from webapp.pages.common import number
 
 PAGE = 100
-FIELDS = {"actor": "who", "verb": "did what", "object": "to what", "address": "from where"}
+FIELDS = {"actor": _("who"), "verb": _("did what"), "object": _("to what"), "address": _("from where")}
 
 
 @require_safe
@@ -35,5 +37,5 @@ def index(request: HttpRequest) -> HttpResponse:
 def _text(value: Any) -> str:
     if isinstance(value, dict) and set(value) == {"before", "after"}:
         return f"{_text(value['before'])} → {_text(value['after'])}"
-    text = value if isinstance(value, str) else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = value if isinstance(value, str) else joined(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 200 else f"{text[:200]} …"

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_toml
 from results.queries.shared.ids import NotFound
 
@@ -21,10 +22,11 @@ def ticked_runs(fields: QueryDict) -> list[int]:
     """Return the runs (ids, each once) that are ticked in a list. Raises TeitenError where none is, NotFound."""
     texts = [text for text in fields.getlist("run") if text]
     if not texts:
-        raise TeitenError("No run is ticked.", where="run", todo="Tick the runs in the list, then press the button.")
+        todo = _("Tick the runs in the list, then press the button.")
+        raise TeitenError(_("No run is ticked."), where="run", todo=todo)
     ids = [number(text) for text in texts]
     if None in ids:
-        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
+        raise NotFound(_("There is no run {run}.", run=texts[ids.index(None)]))
     return sorted({run_id for run_id in ids if run_id is not None})
 
 
@@ -46,7 +48,8 @@ def moment(text: str, where: str) -> datetime:
         time = datetime.fromisoformat(text)
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise TeitenError(f"{text!r} is not a time.", where=where, todo="As 2026-01-31T02:00, in UTC.") from error
+        todo = _("As 2026-01-31T02:00, in UTC.")
+        raise TeitenError(_("{text!r} is not a time.", text=text), where=where, todo=todo) from error
 
 
 def toml_file(text: str, name: str) -> HttpResponse:

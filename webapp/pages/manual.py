@@ -9,10 +9,13 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import gettext_lazy as _
 from webapp.markdown import Chapter, rendered
 
+ORIGINAL = "en"  # the language that all chapters are written in; docs/LANGUAGE/ has translations
 CHAPTERS = (
     "words",
     "method",
@@ -37,19 +40,36 @@ CHAPTERS = (
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "manual/list.html", {"chapters": [chapter(slug) for slug in CHAPTERS]})
+    return render(request, "manual/list.html", {"chapters": [_chapter(slug) for slug in CHAPTERS]})
 
 
 @require_safe
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in CHAPTERS:
-        raise Http404(f"There is no chapter {slug!r}.")
-    chapters = [(other, chapter(other).title) for other in CHAPTERS]
-    return render(request, "manual/page.html", {"chapter": chapter(slug), "chapters": chapters})
+        raise Http404(_("There is no chapter {slug!r}.", slug=slug))
+    chapters = [(other, _chapter(other).title) for other in CHAPTERS]
+    context = {"chapter": _chapter(slug), "chapters": chapters, "language": _language(slug)}
+    return render(request, "manual/page.html", context)
+
+
+def _chapter(slug: str) -> Chapter:
+    return chapter(slug, _language(slug))
+
+
+def _language(slug: str) -> str:
+    """Return the reader's language, English where the chapter is not translated."""
+    language = get_language() or ORIGINAL
+    return language if _file(slug, language).is_file() else ORIGINAL
+
+
+def _file(slug: str, language: str) -> Path:
+    docs = Path(settings.BASE_DIR) / "docs"
+    return docs / f"{slug}.md" if language == ORIGINAL else docs / language / f"{slug}.md"
 
 
 @cache
-def chapter(slug: str) -> Chapter:
+def chapter(slug: str, language: str = ORIGINAL) -> Chapter:
     """Return a chapter, read once: the files are part of the program."""
-    text = (Path(settings.BASE_DIR) / "docs" / f"{slug}.md").read_text(encoding="utf-8")
-    return rendered(slug, text, {other: reverse("manual:page", args=[other]) for other in CHAPTERS})
+    addresses = {other: reverse("manual:page", args=[other]) for other in CHAPTERS}
+    original = None if language == ORIGINAL else chapter(slug)
+    return rendered(slug, _file(slug, language).read_text(encoding="utf-8"), addresses, original)

@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import localized
 from results.domain.states import RunState, Standing, TrialState
-from results.domain.units import counted
 from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
 from results.queries.presets.publications import any_published
@@ -59,7 +60,9 @@ def _known(request: HttpRequest) -> dict[str, Any]:
     nothing = not (table.kept or table.exploratory or runs)
     pairs = [("workload", table.workload), ("metric", table.metric), *run_filter.pairs(runs)]
     put_away = nothing and _any_measured()
-    workloads = text_choice("workload", "workload", ("", *table.workloads), table.workload, "all, one row each")
+    workloads = text_choice(
+        "workload", gettext("workload"), ("", *table.workloads), table.workload, gettext("all, one row each")
+    )
     return grid(table) | {
         "bars": bars(table),
         "worse": latest_worse(MOST_WORSE),
@@ -83,14 +86,18 @@ def _any_measured() -> bool:
 def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:
     """Return (what to do, where, whether it is done) on the way to a first run."""
     agents = list_agents()
-    run, address = "Choose a ready plan that fits it, and run it", reverse("plans:ready")
+    run, address = gettext("Choose a ready plan that fits it, and run it"), reverse("plans:ready")
     if first := first_fitting(agents):
         card, address = first
         agent = card.fit.agent if card.fit else ""
-        run = f"Look through {card.recipe.name} for {agent}, about {counted(card.minutes, 'minute')}, and run it"
+        run = ngettext(
+            "Look through {recipe} for {agent}, about {n:,} minute, and run it",
+            "Look through {recipe} for {agent}, about {n:,} minutes, and run it",
+            card.minutes,
+        ).format(recipe=localized(card.recipe.name), agent=agent, n=card.minutes)
     return [
-        ("Sign in", f"{reverse('account:sign-in')}?next=/", request.user.is_authenticated),
-        ("Add the machine to measure on", reverse("agents:add"), bool(agents)),
+        (gettext("Sign in"), f"{reverse('account:sign-in')}?next=/", request.user.is_authenticated),
+        (gettext("Add the machine to measure on"), reverse("agents:add"), bool(agents)),
         (run, address, False),
     ]
 

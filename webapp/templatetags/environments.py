@@ -9,39 +9,65 @@ from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext, pgettext_lazy
 
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.layers import LayerKind
-from results.domain.environment.rules import Cause
+from results.domain.environment.rules import AGENT, PLAN, Cause
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.units import format_quantity
 from results.queries.environment.environments import NotableDifference, SeriesEnvironment
-from webapp.templatetags.teiten import shown
+from webapp.templatetags.teiten import shown, spaced
 
 register = template.Library()
 _MOST_NOTABLE = 3
 _NAMES = {
-    Cause.CONFOUNDER: "matters",
-    Cause.NOTED: "noted",
-    Cause.UNRECORDED: "not recorded",
-    Cause.ALIKE: "varies alike",
-    Cause.INTENDED: "as intended",
-    Cause.DEFAULT: "default changed",
-    Cause.EQUIVALENT: "same value",
-    Cause.HARMLESS: "harmless",
-    Cause.SAME: "same",
+    Cause.CONFOUNDER: _("matters"),
+    Cause.NOTED: _("noted"),
+    Cause.UNRECORDED: _("not recorded"),
+    Cause.ALIKE: _("varies alike"),
+    Cause.INTENDED: _("as intended"),
+    Cause.DEFAULT: _("default changed"),
+    Cause.EQUIVALENT: _("same value"),
+    Cause.HARMLESS: _("harmless"),
+}
+_LAYERS = {
+    LayerKind.HARDWARE: pgettext_lazy("layer", "hardware"),
+    LayerKind.KERNEL: pgettext_lazy("layer", "kernel"),
+    LayerKind.BUILD: pgettext_lazy("layer", "build"),
+    LayerKind.SETTINGS: pgettext_lazy("layer", "settings"),
+    LayerKind.DEFAULTS: pgettext_lazy("layer", "defaults"),
+    LayerKind.ACCESS_METHOD: pgettext_lazy("layer", "access method"),
+    LayerKind.TOPOLOGY: pgettext_lazy("layer", "topology"),
+    LayerKind.STORAGE: pgettext_lazy("layer", "storage"),
+    LayerKind.HOST: pgettext_lazy("layer", "host"),
+    LayerKind.CLIENT: pgettext_lazy("layer", "client"),
+    LayerKind.DATA: pgettext_lazy("layer", "data"),
+    LayerKind.TOOL: pgettext_lazy("layer", "tool"),
+    AGENT: pgettext_lazy("layer", "agent"),
+    PLAN: pgettext_lazy("layer", "plan"),
 }
 
 
 @register.filter
 def cause_name(cause: str) -> str:
-    return _NAMES[Cause(cause)]
+    if cause == Cause.SAME:
+        return pgettext("values of a key", "same")
+    return localized(_NAMES[Cause(cause)])
+
+
+@register.filter
+def layer_name(kind: str) -> str:
+    """A layer in words, in the reader's language: 'access_method' → 'access method'."""
+    return str(_LAYERS[kind]) if kind in _LAYERS else spaced(kind)
 
 
 @register.filter
 def told_name(row: NotableDifference) -> str:
     """What differs, on a line that has no column for the layer: 'kernel', 'shared_buffers', 'data scale'."""
     if (row.kind, row.key) == (LayerKind.KERNEL, "release"):
-        return "kernel"
+        return gettext("kernel")
     plain = row.kind in (LayerKind.SETTINGS, LayerKind.HARDWARE, LayerKind.KERNEL)
     return row.key.removeprefix("sysctl.") if plain else f"{row.kind} {row.key}"
 
@@ -69,9 +95,9 @@ def _list(items: Sequence[Any], other_values: Sequence[Any]) -> str:
     missing = [str(item) for item in items if str(item) not in other_items]
     shared = len(items) - len(missing)
     if missing and shared:
-        return f"{' '.join(missing)} ({shared} alike)"
+        return gettext("{items} ({n} alike)").format(items=" ".join(missing), n=shared)
     if shared:
-        return f"{shared} alike"
+        return gettext("{n} alike").format(n=shared)
     return " ".join(missing) or "–"
 
 

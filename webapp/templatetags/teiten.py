@@ -13,21 +13,77 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from results.domain import failure_cause
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind, Verdict
-from results.domain.units import counted, format_quantity
+from results.domain.units import format_quantity
 from results.models.audit import Scope
 from results.queries.shared.ordering import DEFAULT, VERSIONS
 from results.queries.trends.progress import CellProgress
 from results.queries.trends.watches import WorseCell
 from webapp import menu
 from webapp.access import allows, scope_of
+from webapp.language import joined
 
 register = template.Library()
+register.filter("localized", localized)  # before a filter that takes any text for plain English
 _NO_NAMES = frozenset(
     {"true", "false", "on", "off", "yes", "no", "none"}
 )  # levels that say nothing without their factor
+_UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_DURATIONS = {  # by the units that they have
+    ("d",): _("{d} d"),
+    ("d", "h"): _("{d} d {h} h"),
+    ("h",): _("{h} h"),
+    ("h", "min"): _("{h} h {min} min"),
+    ("min",): _("{min} min"),
+    ("min", "s"): _("{min} min {s} s"),
+    ("s",): _("{s} s"),
+}
+_STATES = {  # of runs, trials and attempts; what runs count for; of agents and the clusters on them
+    "scheduled": pgettext_lazy("state", "scheduled"),
+    "running": pgettext_lazy("state", "running"),
+    "finished": pgettext_lazy("state", "finished"),
+    "failed": pgettext_lazy("state", "failed"),
+    "cancelled": pgettext_lazy("state", "cancelled"),
+    "waiting": pgettext_lazy("state", "waiting"),
+    "done": pgettext_lazy("state", "done"),
+    "lost": pgettext_lazy("state", "lost"),
+    "exploratory": pgettext_lazy("state", "exploratory"),
+    "kept": pgettext_lazy("state", "kept"),
+    "excluded": pgettext_lazy("state", "excluded"),
+    "unknown-key": pgettext_lazy("state", "unknown-key"),
+    "changed-key": pgettext_lazy("state", "changed-key"),
+    "unreachable": pgettext_lazy("state", "unreachable"),
+    "ready": pgettext_lazy("state", "ready"),
+    "whole": pgettext_lazy("state", "whole"),
+    "unfinished": pgettext_lazy("state", "unfinished"),
+    "removing": pgettext_lazy("state", "removing"),
+    "remains": pgettext_lazy("state", "remains"),
+    "foreign": pgettext_lazy("state", "foreign"),
+}
+_PHASES = {
+    "prepare": pgettext_lazy("phase", "prepare"),
+    "load": pgettext_lazy("phase", "load"),
+    "warm": pgettext_lazy("phase", "warm"),
+    "verify": pgettext_lazy("phase", "verify"),
+    "watch": pgettext_lazy("phase", "watch"),
+    "measure": pgettext_lazy("phase", "measure"),
+    "collect": pgettext_lazy("phase", "collect"),
+    "audit": pgettext_lazy("phase", "audit"),
+    "clean": pgettext_lazy("phase", "clean"),
+}
+_ANSWERS = {
+    "yes": pgettext_lazy("answer of a capability check", "yes"),
+    "partly": pgettext_lazy("answer of a capability check", "partly"),
+    "chose-not-to": pgettext_lazy("answer of a capability check", "chose not to"),
+    "fails-differently": pgettext_lazy("answer of a capability check", "fails differently"),
+    "cannot": pgettext_lazy("answer of a capability check", "cannot"),
+    "unknown": pgettext_lazy("answer of a capability check", "unknown"),
+}
 
 
 @register.filter
@@ -48,16 +104,16 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     if abs(seconds) < 10:
-        return f"{seconds:.1f} s".replace(".0 s", " s")
+        return localized(_DURATIONS["s",]).format(s=f"{seconds:.1f}".removesuffix(".0"))
     whole = round(seconds)
-    parts: list[str] = []
-    for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+    parts: dict[str, int] = {}
+    for size, name in _UNITS:
         count, whole = divmod(whole, size)
         if count and len(parts) < 2:
-            parts.append(f"{count} {name}")
+            parts[name] = count
         elif parts:
             break
-    return " ".join(parts)
+    return localized(_DURATIONS[tuple(parts)]).format(**parts)
 
 
 @register.filter
@@ -78,41 +134,67 @@ def worse_words(cell: WorseCell | CellProgress) -> str:
     parts = []
     if cell.kind in (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER):
         known = cell.low is not None and cell.high is not None
-        reach = f" (95 % interval {ratio(cell.low)} to {ratio(cell.high)})" if known else ""
-        parts.append(f"{cell.words} {ratio(cell.ratio)}{reach}".strip())
+        # xgettext:no-python-format
+        with_interval = gettext("{verdict} {ratio} (95 % interval {low} to {high})")
+        text = with_interval if known else gettext("{verdict} {ratio}")
+        numbers = {"ratio": ratio(cell.ratio), "low": ratio(cell.low), "high": ratio(cell.high)}
+        parts.append(text.format(verdict=localized(cell.words), **numbers).strip())
     if cell.since is not None:
-        parts.append(f"on a worse level since run {cell.since}")
-    return f"{cell.name}: {'; '.join(parts)}"
+        parts.append(gettext("on a worse level since run {run}").format(run=cell.since))
+    what = pgettext("between what is said of one configuration", "; ").join(parts)
+    return pgettext("what is said of a configuration", "{configuration}: {what}").format(
+        configuration=cell.name, what=what
+    )
 
 
 @register.filter
 def verdict_words(kind: str) -> str:
-    return Kind(kind).words
+    return localized(Kind(kind).words)
 
 
 @register.filter
 def answer_words(outcome: str) -> str:
     """Of a capability check: 'chose-not-to' → 'chose not to'."""
-    return outcome.replace("-", " ")
+    return str(_ANSWERS.get(outcome) or outcome.replace("-", " "))
+
+
+@register.filter
+def state_words(state: str) -> str:
+    """Of a run, trial, attempt, agent or cluster, and of what a run counts for; any other text is left as it is."""
+    text = _STATES.get(state)
+    return state if text is None else str(text)
+
+
+@register.filter
+def phase_words(phase: str) -> str:
+    """Of an attempt; a text that is no phase is left as it is."""
+    text = _PHASES.get(phase)
+    return phase if text is None else str(text)
 
 
 @register.filter
 def interval(verdict: Verdict) -> str:
     """What a verdict rests on, in words: 'ratio of geometric means ×0.928, 95 % interval 0.915 … 0.941, n = 5
     and 5'."""
-    counts = f"n = {verdict.n} and {verdict.n_base}"
     if verdict.ratio is None:
-        return counts
-    if verdict.low is None or verdict.high is None:
-        return f"ratio {verdict.ratio:.4g}, {counts}"
-    reach = f"{verdict.low:.4g} … {verdict.high:.4g}"
-    return f"ratio of geometric means ×{verdict.ratio:.4g}, 95 % interval {reach}, {counts}"
+        text = gettext("n = {n} and {n_base}")
+    elif verdict.low is None or verdict.high is None:
+        text = gettext("ratio {ratio:.4g}, n = {n} and {n_base}")
+    else:
+        text = gettext(
+            # xgettext:no-python-format
+            "ratio of geometric means ×{ratio:.4g}, 95 % interval {low:.4g} … {high:.4g}, n = {n} and {n_base}"
+        )
+    return text.format(ratio=verdict.ratio, low=verdict.low, high=verdict.high, n=verdict.n, n_base=verdict.n_base)
 
 
 @register.filter
 def with_outliers(replicates: int, outliers: int) -> str:
     """How many replicates, and how many of them are outliers: 'n=6', 'n=6, 1 outlier'."""
-    return f"n={replicates}, {counted(outliers, 'outlier')}" if outliers else f"n={replicates}"
+    if not outliers:
+        return f"n={replicates}"
+    text = ngettext("n={replicates}, {n:,} outlier", "n={replicates}, {n:,} outliers", outliers)
+    return text.format(replicates=replicates, n=outliers)
 
 
 @register.filter
@@ -145,7 +227,7 @@ def configuration(levels: Mapping[str, str]) -> str:
     '16 · select-only · clients 4'. A bare number needs its factor's name; a version does not. What is not set is left
     out, unless nothing is."""
     own = {factor: level for factor, level in levels.items() if level not in ("", DEFAULT)} or levels
-    return " · ".join(_level(factor, level) for factor, level in own.items()) or "the only configuration"
+    return " · ".join(_level(factor, level) for factor, level in own.items()) or gettext("the only configuration")
 
 
 def _level(factor: str, level: str) -> str:
@@ -163,21 +245,33 @@ def prefixed(value: Any, lead: str) -> str:
 @register.filter
 def of_what(label: str, node: str) -> str:
     """What a metric is of: 'query 1.1 on primary', or the one of both that there is."""
-    return " on ".join(text for text in (label, node) if text)
+    if label and node:
+        return gettext("{label} on {node}").format(label=label, node=node)
+    return label or node
 
 
 @register.filter
 def shortened(values: Sequence[Any], most: int) -> str:
     """The first values of a list, and … where there are more: '1, 2, …'."""
     rest = ("…",) if len(values) > most else ()
-    return ", ".join(str(value) for value in (*values[:most], *rest))
+    return joined(str(value) for value in (*values[:most], *rest))
 
 
 @register.filter
 def punctuation(forloop: Mapping[str, Any], marks: str) -> str:
     """What stands behind an item of a list in a sentence: the first of two marks, behind the last item the second, if
     there is one: {{ forloop|punctuation:",." }}."""
-    return marks[1:] if forloop["last"] else marks[0]
+    mark = marks[1:] if forloop["last"] else marks[0]
+    match mark:
+        case ",":
+            return pgettext("behind an item of a sentence", ",")
+        case ";":
+            return pgettext("behind an item of a sentence", ";")
+        case ":":
+            return pgettext("behind an item of a sentence", ":")
+        case ".":
+            return pgettext("behind an item of a sentence", ".")
+    return mark
 
 
 @register.filter
@@ -207,11 +301,11 @@ def seconds_between(start: datetime | None, end: datetime | None) -> float | Non
 def shown(value: Any) -> str:
     """A value of a layer or setting on one line."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return pgettext("a value", "yes") if value else pgettext("a value", "no")
     if isinstance(value, (list, tuple)):
-        return ", ".join(shown(item) for item in value)
+        return joined(shown(item) for item in value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
+        return joined(f"{key} {shown(item)}" for key, item in value.items())
     return "–" if value is None else str(value)
 
 
@@ -249,13 +343,14 @@ def _reader(user: Any) -> menu.Reader:
     return menu.Reader.OPERATOR if may(user, Scope.RUN) else menu.Reader.MEMBER
 
 
-@register.inclusion_tag("parts/_navigation.html")
-def navigation(path: str, user: object) -> dict[str, Any]:
+@register.inclusion_tag("parts/_navigation.html", takes_context=True)
+def navigation(context: Mapping[str, Any], path: str, user: object) -> dict[str, Any]:
     """The bar's links and the menu of all pages that the user may open; the one whose pages we are in is marked.
 
     user: '' on pages that were made without asking who reads."""
     in_bar = menu.nearest(path, menu.bar())
     return {
+        "request": context["request"],
         "links": [(entry, entry == in_bar) for entry in menu.bar()],
         "groups": menu.groups(_reader(user)),
         "current": menu.nearest(path, menu.entries()),

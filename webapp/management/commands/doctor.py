@@ -35,8 +35,8 @@ BEAT_SILENCE = timedelta(minutes=2)
 
 class Command(BaseCommand):
     help = (
-        "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, translations, programs, proxies, mail and "
-        "every agent. Exit code 1 if one is not well."
+        "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, translations, programs, proxies, "
+        "mail and every agent. Exit code 1 if one is not well."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
