@@ -12,6 +12,7 @@ from django.http import FileResponse
 
 from results.bundle_files import bundle_path
 from results.domain.errors import IngestError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_bytes
 from results.queries.shared.ids import NotFound
 
@@ -40,16 +41,19 @@ def archive_of(attempt: ArchivedAttempt) -> Path:
     """
     if attempt.bundle_removed_at:
         raise NotFound(
-            f"The raw files of this attempt were removed on {attempt.bundle_removed_at:%Y-%m-%d} by "
-            f"{attempt.bundle_removed_by}. Its numbers are kept, and cannot be computed from raw output again."
+            _(
+                "The raw files of this attempt were removed on {day} by {user}. Its numbers are kept, and cannot be "
+                "computed from raw output again.",
+                day=f"{attempt.bundle_removed_at:%Y-%m-%d}",
+                user=attempt.bundle_removed_by,
+            )
         )
     if not attempt.bundle:
-        raise NotFound("No raw files are kept of this attempt.")
+        raise NotFound(_("No raw files are kept of this attempt."))
     path = bundle_path(attempt.bundle)
     if not path.is_file():
-        raise IngestError(
-            "The bundle is not in the archive.", where=attempt.bundle, todo="Restore it, or set TEITEN_BUNDLE_DIR."
-        )
+        todo = _("Restore it, or set TEITEN_BUNDLE_DIR.")
+        raise IngestError(_("The bundle is not in the archive."), where=attempt.bundle, todo=todo)
     return path
 
 
@@ -76,6 +80,6 @@ def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
                     assert stream is not None
                     return masked_bytes(stream.read())
     except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
-        todo = "Restore it from a backup."
-        raise IngestError("The bundle cannot be read.", where=attempt.bundle, why=str(error), todo=todo) from error
-    raise NotFound(f"There is no file {name!r} in this bundle.")
+        todo = _("Restore it from a backup.")
+        raise IngestError(_("The bundle cannot be read."), where=attempt.bundle, why=str(error), todo=todo) from error
+    raise NotFound(_("There is no file {name!r} in this bundle.", name=name))

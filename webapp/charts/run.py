@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
+from results.domain.messages import localized
 from results.domain.plan import label_of
 from results.domain.states import ENDED_RUNS
 from results.queries.runs.runs import ConfigurationRow, RunDetail
@@ -132,12 +135,13 @@ def _figure(
         lines,
         x_dimension=axes.x,
         unit=detail.metric.unit,
-        y_title=detail.metric.label,
+        y_title=localized(detail.metric.label),
         trial_url=trial_url,
         height=240,
     )
     drawn = as_rows(figure, axes.xs, len(lines)) if are_long(axes.xs) else figure
-    return or_words(drawn, "No trial is done." if detail.run.state in ENDED_RUNS else "No trial is done yet.")
+    ended = detail.run.state in ENDED_RUNS
+    return or_words(drawn, gettext("No trial is done.") if ended else gettext("No trial is done yet."))
 
 
 def _markers(rows: Sequence[ConfigurationRow], axes: _Axes, thinned: bool) -> tuple[Marker, ...]:

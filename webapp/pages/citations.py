@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import models, snapshots
@@ -19,6 +20,7 @@ from webapp.access import actor, allows, lacking, needs, person, scope_of
 from webapp.bibliography import bibtex
 from webapp.charts.comparison import stacked_steps
 from webapp.charts.style import key
+from webapp.compare.figure_words import statistic_name
 from webapp.compare.panels import comparison_panels
 from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
@@ -46,6 +48,7 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "stack": stacked_steps(citation.comparison, NO_VIEW),
         "panels": comparison_panels(citation.comparison, NO_VIEW),
         "key": key(list(names_of(citation.comparison).values())),
+        "statistic": statistic_name(citation.comparison),
         "x_title": axis_title(citation.comparison.selection.x, citation.comparison.metric),
         "trust": trust_line(trust_in(citation.comparison), citation.comparison),
         "standing": citations.compare_with_today(citation),
@@ -82,5 +85,6 @@ def refer(request: HttpRequest, hash_: str) -> HttpResponse:
     snapshot = models.Snapshot.objects.get(pk=hash_)
     name, series = request.POST.get("name", "").strip(), request.POST.get("series", "")
     saved = snapshots.save_reference(name, snapshot, series, user=person(request), actor=actor(request))
-    messages.success(request, f"Saved. Comparisons offer @{saved.name} as their baseline.")
+    said = gettext("Saved. Comparisons offer @{name} as their baseline.")
+    messages.success(request, said.format(name=saved.name))
     return redirect("citations:detail", hash_)

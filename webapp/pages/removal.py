@@ -9,15 +9,18 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
-from results.domain.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError, restored
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import Standing
-from results.domain.units import counted, format_quantity
+from results.domain.units import format_quantity
 from results.models.audit import Scope
 from results.queries.runs.loss import RunLoss, run_losses
 from results.removal import Deleted, archive_runs, delete_runs, restore_runs
 from webapp.access import NO_DELETION, actor, may_delete, needs, require_deletion, require_own
+from webapp.language import joined
 from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404, status_of
 
@@ -58,7 +61,7 @@ def _preview(
         "denied": "" if may_delete(request, [one.created_by_id for one in losses]) else NO_DELETION,
         "query": fields.get("query"),
         "back": _back(fields, losses),
-        "problem": error.as_dict() if error else None,
+        "problem": restored(error.as_dict()) if error else None,
     }
     return render(request, "runs/remove.html", context, status=status_of(error) if error else 200)
 
@@ -89,24 +92,32 @@ def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
         require_own(request, [one.created_by_id for one in losses], Scope.PUBLISH, "A run is archived and put back")
     if do == ARCHIVE:
         count = archive_runs(ids, actor(request))
-        messages.success(request, f"Archived {counted(count, 'run')}. Nothing is lost, and can be put back.")
+        said = ngettext(
+            "Archived {n:,} run. Nothing is lost, and can be put back.",
+            "Archived {n:,} runs. Nothing is lost, and can be put back.",
+            count,
+        )
+        messages.success(request, said.format(n=count))
     elif do == RESTORE:
-        messages.success(request, f"Put back on the lists: {counted(restore_runs(ids, actor(request)), 'run')}.")
+        count = restore_runs(ids, actor(request))
+        said = ngettext("Put back on the lists: {n:,} run.", "Put back on the lists: {n:,} runs.", count)
+        messages.success(request, said.format(n=count))
     elif do == DELETE:
         require_deletion(request, [one.created_by_id for one in losses])
         _tell(request, delete_runs(ids, actor(request)))
     else:
-        todo = f"There are {ARCHIVE}, {RESTORE} and {DELETE}."
-        raise TeitenError(f"There is nothing called {do!r} to be done.", where="do", todo=todo)
+        todo = _("There are {archive}, {restore} and {delete}.", archive=ARCHIVE, restore=RESTORE, delete=DELETE)
+        raise TeitenError(_("There is nothing called {word!r} to be done.", word=do), where="do", todo=todo)
 
 
 def _tell(request: HttpRequest, deleted: Deleted) -> None:
-    total = _total(deleted.runs)
-    size = format_quantity(total["bundle_bytes"], "B")
-    files = f", {counted(total['bundles'], 'archive')} of raw files, {size}" if total["bundles"] else ""
-    trials = counted(total["trials"], "trial")
-    messages.success(request, f"Deleted {counted(len(deleted.runs), 'run')}: {trials}{files}.")
+    total, count = _total(deleted.runs), len(deleted.runs)
+    lost = [ngettext("{n:,} trial", "{n:,} trials", total["trials"]).format(n=total["trials"])]
+    if files := total["bundles"]:
+        lost.append(ngettext("{n:,} archive of raw files", "{n:,} archives of raw files", files).format(n=files))
+        lost.append(format_quantity(total["bundle_bytes"], "B"))
+    said = ngettext("Deleted {n:,} run: {lost}.", "Deleted {n:,} runs: {lost}.", count)
+    messages.success(request, said.format(n=count, lost=joined(lost)))
     if deleted.left:
-        messages.error(
-            request, f"These files could not be removed, and are named in the audit log: {'; '.join(deleted.left)}."
-        )
+        said = gettext("These files could not be removed, and are named in the audit log: {files}.")
+        messages.error(request, said.format(files="; ".join(deleted.left)))

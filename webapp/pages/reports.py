@@ -13,10 +13,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import reports
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.models import Draft, Edition, Report
 from results.models.audit import Scope
 from results.queries.runs.runs import list_runs
@@ -26,6 +28,7 @@ from webapp import urlstate
 from webapp.access import actor, allows, may, needs, person, require_own, scope_of
 from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
+from webapp.documents.words import in_language
 from webapp.problems import missing_is_404, status_of
 from webapp.reports import findings, templates
 from webapp.reports.blocks import KINDS, Shelf
@@ -99,14 +102,16 @@ def new(request: HttpRequest) -> HttpResponse:
 def _begin(request: HttpRequest) -> Report:
     kind, language = request.POST.get("kind", ""), request.POST.get("language", "en")
     if kind not in templates.KINDS:
-        raise TeitenError(f"There is no kind {kind!r}.", where="kind", todo=f"There are {', '.join(templates.KINDS)}.")
+        todo = _("There are {names}.", names=", ".join(templates.KINDS))
+        raise TeitenError(_("There is no kind {kind!r}.", kind=kind), where="kind", todo=todo)
     runs = urlstate.runs_of(f"run={request.POST.get('runs', '').replace(' ', '')}")
     query = f"run={','.join(map(str, runs))}"
-    require_public(runs, "part of a report")
-    summary = findings.propose(query, _site(request) + reverse("comparison")) if runs else ""
+    require_public(runs, _("part of a report"))
+    with in_language(language):
+        summary = findings.propose(query, _site(request) + reverse("comparison")) if runs else ""
+        source = templates.begin(kind, runs, summary)
     user = person(request)
     author = (user.get_full_name() or user.get_username()) if user else ""
-    source = templates.begin(kind, runs, language, summary)
     text = Text(request.POST.get("title", "").strip(), author, language, source)
     return reports.create(text, user=user, actor=actor(request))
 
@@ -126,7 +131,7 @@ def edit(request: HttpRequest, report_id: int) -> HttpResponse:
         except TeitenError as error:
             problem = error
         else:
-            messages.success(request, f"Version {saved.version} is saved.")
+            messages.success(request, gettext("Version {version} is saved.").format(version=saved.version))
             return redirect("reports:edit", report_id)
     elif "version" in request.GET:
         asked = _number(request.GET["version"])
@@ -163,7 +168,7 @@ def _text(sent: Mapping[str, Any]) -> Text:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Http404("That is no number of a version.")
+        raise Http404(_("That is no number of a version."))
     return int(text)
 
 
@@ -192,7 +197,8 @@ def release(request: HttpRequest, report_id: int) -> HttpResponse:
     """Publish the draft that the author saw."""
     draft = Draft.objects.get(report_id=report_id, version=_number(request.POST.get("version", "")))
     edition = publish(draft, Shelf(_site(request), timezone.now()), user=person(request), actor=actor(request))
-    messages.success(request, f"Published as edition {edition.number}. It never changes.")
+    said = gettext("Published as edition {number}. It never changes.")
+    messages.success(request, said.format(number=edition.number))
     return redirect("reports:edition", report_id, edition.number)
 
 
@@ -202,7 +208,7 @@ def newest(request: HttpRequest, report_id: int) -> HttpResponse:
     """The address to give to others: it leads to the newest edition."""
     there = list(Edition.objects.filter(report_id=report_id).defer(*HEAVY).order_by("-number"))
     if not there:
-        raise Http404(f"Report {report_id} is not published.")
+        raise Http404(_("Report {report} is not published.", report=report_id))
     return redirect("reports:edition", report_id, _standing(there).number)
 
 
@@ -228,7 +234,7 @@ def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
         "body": html,
         "contents": contents(html),
         "address": address,
-        "forms": [(form, label) for form, (label, _) in FORMS.items()],
+        "forms": [(form, label) for form, (label, _written) in FORMS.items()],
         "bibtex": bibtex(entry(shown, address)),
         "may_withdraw": allows(scope_of(request.user), Scope.PUBLISH),
     }
@@ -257,7 +263,7 @@ def withdraw(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
     reports.withdraw(
         Edition.objects.get(report_id=report_id, number=number), request.POST.get("reason", ""), actor=actor(request)
     )
-    messages.success(request, "Withdrawn. A notice stands in its place.")
+    messages.success(request, gettext("Withdrawn. A notice stands in its place."))
     return redirect("reports:list")
 
 
@@ -265,10 +271,13 @@ def withdraw(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
 def feed(request: HttpRequest) -> HttpResponse:
     """What was published and withdrawn, newest first, for feed readers."""
     own = request.build_absolute_uri(reverse("reports:feed"))
-    atom = Atom1Feed("Teiten: reports", request.build_absolute_uri(reverse("reports:list")), "", feed_url=own)
+    listed = request.build_absolute_uri(reverse("reports:list"))
+    atom = Atom1Feed(gettext("Teiten: reports"), listed, "", feed_url=own)
     for one in Edition.objects.defer(*HEAVY)[:FEED_LENGTH]:
         address = _address(request, one)
-        said = f"Withdrawn: {one.withdrawal}" if one.withdrawn_at else f"Edition {one.number}."
+        said = gettext("Edition {number}.").format(number=one.number)
+        if one.withdrawn_at:
+            said = gettext("Withdrawn: {reason}").format(reason=one.withdrawal)
         atom.add_item(
             one.title,
             address,

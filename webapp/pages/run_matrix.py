@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from results.domain.states import ENDED_RUNS, TrialState
 from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT
-from webapp.templatetags.teiten import duration
+from webapp.templatetags.teiten import duration, phase_words, state_words
 
 MOST_CELLS = 1000  # of a page, which sends itself again every few seconds: some 250 kB
 MOST_COLUMNS = 20
@@ -120,7 +122,7 @@ def run_matrix(detail: RunDetail, shown: Shown) -> RunMatrix:
     divisor, unit = _scale(detail)
     headings = _headings([[row.levels.get(name, "") for name in varied] for row in configurations])
     return RunMatrix(
-        factors=tuple(name.removeprefix("setting.") for name in varied) or ("configuration",),
+        factors=tuple(name.removeprefix("setting.") for name in varied) or (gettext("configuration"),),
         constant=_constants(detail),
         blocks=tuple(range(shown.columns.first, shown.columns.last + 1)),
         rows=tuple(
@@ -190,7 +192,7 @@ def _headings(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
 
     levels: of each row, those of the factors that are varied."""
     if levels and not levels[0]:
-        return [(Head("the only one", 1),) for _ in levels]
+        return [(Head(gettext("the only one"), 1),) for _ in levels]
     headings = []
     for index, row in enumerate(levels):
         start = _first_change(levels, index)
@@ -223,28 +225,28 @@ def _number(value: float | None, divisor: float) -> str:
 
 
 def _cell(cell: Cell, unit: str, divisor: float) -> MatrixCell:
-    state, share, title = str(cell.state), None, f"replicate {cell.block}: {cell.state}"
+    state, share = str(cell.state), None
+    text = what = state_words(state)
     match state:
         case TrialState.DONE:
-            text = _number(cell.value, divisor) or "done"
-            title = f"replicate {cell.block}: {format_quantity(cell.value, unit)}"
+            text, what = _number(cell.value, divisor) or text, format_quantity(cell.value, unit)
         case TrialState.RUNNING:
-            text = f"{cell.phase or 'starting'}{_left(cell)}"
-            title = f"replicate {cell.block}: {cell.phase}, attempt {cell.attempts}"
-            share = _share(cell)
+            text, share = _progress(cell), _share(cell)
+            what = gettext("{phase}, attempt {n}").format(phase=phase_words(cell.phase), n=cell.attempts)
         case TrialState.FAILED:
-            text, title = "failed", f"replicate {cell.block}: {cell.error}"
+            what = cell.error
         case TrialState.WAITING:
-            text = "again" if cell.attempts else "·"
-        case _:
-            text = state
+            text = gettext("again") if cell.attempts else "·"
+    title = gettext("replicate {block}: {what}").format(block=cell.block, what=what)
     return MatrixCell(cell.trial_id, cell.block, state, text, title, share)
 
 
-def _left(cell: Cell) -> str:
+def _progress(cell: Cell) -> str:
+    """Return the phase of a trial that runs, and how long it has still to go or that nothing moves."""
+    phase = phase_words(cell.phase) if cell.phase else gettext("starting")
     if cell.look and cell.look.still_since_s is not None:
-        return ": no progress"
-    return "" if cell.left_s is None else f" {duration(round(cell.left_s))}"
+        return gettext("{phase}: no progress").format(phase=phase)
+    return phase if cell.left_s is None else f"{phase} {duration(round(cell.left_s))}"
 
 
 def _share(cell: Cell) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -12,11 +13,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
 from results.domain.states import ENDED_RUNS, RunState, Standing
-from results.domain.units import counted
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, run_row, with_cells
@@ -29,6 +30,7 @@ from webapp.charts.run import run_panels
 from webapp.charts.style import key
 from webapp.chooser import Chooser
 from webapp.health import why_no_trial_starts
+from webapp.language import joined
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file, wants_fragment
 from webapp.pages.run_failures import MOST_CAUSES, MOST_FAILED, failures
@@ -174,37 +176,40 @@ def _heading(detail: RunDetail) -> str:
     """How far the run is: '7 of 8 trials done, 1 failed in 3 min'."""
     run = detail.run
     if run.publication:
-        return f"{counted(run.trials_total, 'trial')}, not measured here"
+        trials = ngettext("{n:,} trial, not measured here", "{n:,} trials, not measured here", run.trials_total)
+        return trials.format(n=run.trials_total)
     if run.state in ENDED_RUNS and run.started_at is None:
-        return f"0 of {run.trials_total} trials, cancelled before it started"
-    text = _trials_done(run) + _other_trials(run)
+        return gettext("0 of {total} trials, cancelled before it started").format(total=run.trials_total)
+    parts = [_trials_done(run), *_other_trials(run)]
     if run.trials_to_make:
-        return f"{text}, {run.trials_to_make:,} of them still to be made"
+        return joined([*parts, gettext("{n:,} of them still to be made").format(n=run.trials_to_make)])
     if run.ended_at and run.started_at:
-        return f"{text} in {duration(seconds_between(run.started_at, run.ended_at))}"
+        took = duration(seconds_between(run.started_at, run.ended_at))
+        return gettext("{trials} in {time}").format(trials=joined(parts), time=took)
     if run.state == RunState.RUNNING and detail.left_s is not None:
-        return f"{text}, {duration(detail.left_s)} left"
-    return text
+        return joined([*parts, gettext("{time} left").format(time=duration(detail.left_s))])
+    return joined(parts)
 
 
-def _other_trials(run: RunRow) -> str:
-    """Return ', 1 failed, none running, 3 waiting'."""
-    text = f", {run.trials_failed} failed" if run.trials_failed else ""
+def _other_trials(run: RunRow) -> Iterator[str]:
+    """Yield '1 failed', 'none running', '3 waiting'."""
+    if run.trials_failed:
+        yield gettext("{n} failed").format(n=run.trials_failed)
     if run.trials_cancelled:
-        text += f", {run.trials_cancelled} cancelled"
+        yield gettext("{n} cancelled").format(n=run.trials_cancelled)
     if run.state == RunState.RUNNING:
-        text += f", {run.trials_running or 'none'} running, {run.trials_waiting} waiting"
-    return text
+        yield gettext("{n} running").format(n=run.trials_running) if run.trials_running else gettext("none running")
+        yield gettext("{n} waiting").format(n=run.trials_waiting)
 
 
 def _trials_done(run: RunRow) -> str:
-    trials = f"of {run.trials_total} trials"
     if run.state == RunState.SCHEDULED:
-        return f"Waits for its time: {run.trials_total} trials"
+        return gettext("Waits for its time: {total} trials").format(total=run.trials_total)
     if run.state not in ENDED_RUNS:
-        return f"{run.trials_ended} {trials}"
-    failed = "Failed: " if run.state == RunState.FAILED else ""
-    return f"{failed}{run.trials_done} {trials} done"
+        return gettext("{ended} of {total} trials").format(ended=run.trials_ended, total=run.trials_total)
+    if run.state == RunState.FAILED:
+        return gettext("Failed: {done} of {total} trials done").format(done=run.trials_done, total=run.trials_total)
+    return gettext("{done} of {total} trials done").format(done=run.trials_done, total=run.trials_total)
 
 
 @require_safe
@@ -220,7 +225,7 @@ def toml(request: HttpRequest, run_id: int) -> HttpResponse:
 @missing_is_404()
 def cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     runs.cancel_run(run_id, actor(request))
-    messages.success(request, "Cancelled. What runs now is stopped within seconds; what is done stays.")
+    messages.success(request, gettext("Cancelled. What runs now is stopped within seconds; what is done stays."))
     return redirect("runs:detail", run_id)
 
 
@@ -231,7 +236,8 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_failed(run_id, actor(request))
     wake_dispatcher()
-    messages.success(request, f"Queued again: {counted(count, 'failed trial')}.")
+    said = ngettext("Queued again: {n:,} failed trial.", "Queued again: {n:,} failed trials.", count)
+    messages.success(request, said.format(n=count))
     return redirect("runs:detail", run_id)
 
 
@@ -242,7 +248,8 @@ def retry_cancelled(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_cancelled(run_id, actor(request))
     wake_dispatcher()
-    messages.success(request, f"Queued again: {counted(count, 'cancelled trial')}.")
+    said = ngettext("Queued again: {n:,} cancelled trial.", "Queued again: {n:,} cancelled trials.", count)
+    messages.success(request, said.format(n=count))
     return redirect("runs:detail", run_id)
 
 
@@ -254,5 +261,6 @@ def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
         lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request), as_admin=is_admin(request))
     )
     wake_dispatcher()
-    messages.success(request, f"This is run {run.pk}: run {run_id} again, on the installations as they are now.")
+    said = gettext("This is run {new}: run {old} again, on the installations as they are now.")
+    messages.success(request, said.format(new=run.pk, old=run_id))
     return redirect("runs:detail", run.pk)

@@ -10,26 +10,31 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.states import Standing
-from results.domain.units import counted
 from results.models.audit import Scope
 from results.standing import change_tags, read_standing, set_private, set_standing
 from webapp.access import actor, authors_of, lacking, may, needs, require_own
+from webapp.language import joined
 from webapp.pages.common import list_address, ticked_runs
 from webapp.problems import missing_is_404
 
 COMPARE, REMOVE, TAG, UNTAG = "compare", "remove", "tag", "untag"
 HIDE, SHOW = "private", "public"
 MEANS = {
-    Standing.EXPLORATORY: "Exploratory: on its own pages and in comparisons that name it, no part of what is known.",
-    Standing.KEPT: "Kept: versions, access methods, topologies, trends and alerts are made of it and other kept runs.",
-    Standing.EXCLUDED: "Excluded: not to be relied on, so it is in no view and lends other runs nothing.",
+    Standing.EXPLORATORY: _("Exploratory: on its own pages and in comparisons that name it, no part of what is known."),
+    Standing.KEPT: _(
+        "Kept: versions, access methods, topologies, trends and alerts are made of it and other kept runs."
+    ),
+    Standing.EXCLUDED: _("Excluded: not to be relied on, so it is in no view and lends other runs nothing."),
 }
 
-PRIVATE = "Private: seen by its author and by administrators, and part of nothing that others see."
+PRIVATE = _("Private: seen by its author and by administrators, and part of nothing that others see.")
 
 
 @require_POST
@@ -67,14 +72,36 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
     """Do it, and return what was done in words."""
     if do in (TAG, UNTAG):
         if not tags:
-            raise TeitenError("No tag is named.", where="tags", todo="Write one or several, with spaces between them.")
+            todo = _("Write one or several, with spaces between them.")
+            raise TeitenError(_("No tag is named."), where="tags", todo=todo)
         count = change_tags(run_ids, actor, add=tags if do == TAG else (), remove=tags if do == UNTAG else ())
-        return f"{'Tagged' if do == TAG else 'Took tags off'} {counted(count, 'run')}: {', '.join(tags)}."
+        return _tagged(do, count).format(n=count, tags=joined(tags))
     if do in (HIDE, SHOW):
-        count = set_private(run_ids, do == HIDE, actor)
-        return f"{counted(count, 'run')} made {do}. {PRIVATE if do == HIDE else 'Everybody who may read sees it.'}"
+        return _made(do, set_private(run_ids, do == HIDE, actor))
     standing = read_standing(do)
-    return f"{counted(set_standing(run_ids, standing, actor), 'run')} changed. {MEANS[standing]}"
+    count = set_standing(run_ids, standing, actor)
+    said = ngettext("{n:,} run changed. {means}", "{n:,} runs changed. {means}", count)
+    return said.format(n=count, means=localized(MEANS[standing]))
+
+
+def _tagged(do: str, count: int) -> str:
+    """Return what was done to the tags of so many runs, with places for their number and for the tags."""
+    if do == TAG:
+        return ngettext("Tagged {n:,} run: {tags}.", "Tagged {n:,} runs: {tags}.", count)
+    return ngettext("Took tags off {n:,} run: {tags}.", "Took tags off {n:,} runs: {tags}.", count)
+
+
+def _made(do: str, count: int) -> str:
+    """Return that so many runs are private, or public, and what that means."""
+    if do == HIDE:
+        said = ngettext("{n:,} run made private. {means}", "{n:,} runs made private. {means}", count)
+        return said.format(n=count, means=localized(PRIVATE))
+    said = ngettext(
+        "{n:,} run made public. Everybody who may read sees it.",
+        "{n:,} runs made public. Everybody who may read sees it.",
+        count,
+    )
+    return said.format(n=count)
 
 
 def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:
