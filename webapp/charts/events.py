@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from webapp.charts.style import colour, escape
 
 _BEGINNING = re.compile(r"\bstarting\b")
@@ -39,6 +43,17 @@ _LOOKS = {
     "panic": _Look(1, "✖", "dot"),
 }
 _OTHER = _Look(0, "●", "dot")
+_WORDS = {
+    "checkpoint": _("checkpoint"),
+    "autovacuum": _("autovacuum"),
+    "background": _("background"),
+    "failover": _("failover"),
+    "promoted": _("promoted"),
+    "service": _("service"),
+    "step": _("step"),
+    "server": _("server"),
+    "error": _("error"),
+}
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,12 @@ def event_marks(events: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any
 
 def event_key(events: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, str]]:
     """(colour, glyph, kind) of each kind that comes, as `webapp.charts.style.key` has it for series."""
-    return [(_look(kind).colour, _look(kind).glyph, kind) for kind in _kinds(events)]
+    return [(_look(kind).colour, _look(kind).glyph, event_words(kind)) for kind in _kinds(events)]
+
+
+def event_words(kind: str) -> str:
+    """What a reader calls the kind; those that no one has named here are as they were recorded."""
+    return _WORDS.get(kind, kind)
 
 
 def _kinds(events: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -124,11 +144,14 @@ def _shapes(mark: Mark) -> list[dict[str, Any]]:
 
 def _glyph(mark: Mark, lane: int) -> dict[str, Any]:
     look = _look(mark.kind)
-    span = f" to {mark.until_s:.2f} s" if mark.until_s is not None else ""
-    hover = f"{escape(mark.kind)} on {escape(mark.node)}, {mark.at_s:.2f} s{span}<br>{escape(mark.text)}"
+    words = gettext("{kind} on {node}, {at:.2f} s")
+    if mark.until_s is not None:
+        words = gettext("{kind} on {node}, {at:.2f} s to {until:.2f} s")
+    kind = localized(event_words(mark.kind))
+    hover = words.format(kind=escape(kind), node=escape(mark.node), at=mark.at_s, until=mark.until_s)
     return {
         "text": look.glyph,
-        "hovertext": hover,
+        "hovertext": f"{hover}<br>{escape(mark.text)}",
         "x": mark.at_s,
         "y": 1,
         "xref": "x",

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.call_stacks import SEPARATOR, Stacks
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from webapp.charts.style import Figure, escape, layout
 
 LEVEL = 21  # px
 MOST_BOXES = 2500
 SMALLEST_SHARE = 0.0005  # of all samples, half a pixel of a wide screen
-EVERYTHING = "all samples"
+EVERYTHING = _("all samples")
 # How a process comes to its own main function: of no interest, and the same in every stack of its kind.
 _STARTING = frozenset(
     (
@@ -65,7 +69,7 @@ def flame_figure(stacks: Stacks) -> Figure:
     trace = {
         "type": "icicle",
         "ids": [str(number) for number in range(len(boxes))],
-        "labels": [escape(box.name) for _, _, box in boxes],
+        "labels": [escape(localized(box.name)) for _, _, box in boxes],
         "parents": ["" if parent is None else str(parent) for parent, _, _ in boxes],
         "values": [box.count for _, _, box in boxes],
         "customdata": [box.own for _, _, box in boxes],
@@ -80,8 +84,9 @@ def flame_figure(stacks: Stacks) -> Figure:
         "textposition": "middle left",
         "tiling": {"orientation": "v", "pad": 0},
         "pathbar": {"thickness": LEVEL, "side": "top", "textfont": {"color": "var(--ink)", "size": 12}},
-        "hovertemplate": "<b>%{label}</b><br>%{percentRoot:.1%}: %{value:,} samples, "
-        "%{customdata:,} in itself<extra></extra>",
+        "hovertemplate": gettext(
+            "<b>%{label}</b><br>%{percentRoot:.1%}: %{value:,} samples, %{customdata:,} in itself<extra></extra>"
+        ),
     }
     levels = 1 + max(depth for _, depth, _ in boxes)
     shape: dict[str, Any] = {
@@ -127,7 +132,7 @@ def _drawn(root: Box, least: float) -> Iterator[tuple[int | None, int, Box]]:
         shown = [child for child in children if child.count >= least]
         if small:
             sum_of_small = sum(child.count for child in small)
-            shown.append(small[0] if len(small) == 1 else Box(f"{len(small)} smaller", sum_of_small))
+            shown.append(small[0] if len(small) == 1 else Box(_("{number} smaller", number=len(small)), sum_of_small))
         waiting += [(number, depth + 1, child) for child in reversed(shown)]
         number += 1
 

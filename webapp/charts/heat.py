@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.histogram import BUCKETS_PER_OCTAVE, HeatMap
 from results.domain.measurement.series import Series
 from webapp.charts.lines import MOST_POINTS, thin
@@ -46,7 +48,7 @@ def _heat_trace(heat: HeatMap, buckets: range) -> dict[str, Any]:
         "colorscale": [[0, "var(--s2) 12%"], [1, "var(--s2)"]],
         "customdata": [[count or None for count in row] for row in counts],
         "text": [[_bucket_text(bucket)] * len(columns) for bucket in buckets],
-        "hovertemplate": "%{customdata:,} at %{text}<extra></extra>",
+        "hovertemplate": gettext("%{customdata:,} at %{text}<extra></extra>"),
     }
 
 
@@ -55,7 +57,7 @@ def _mean_line(series: Series) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": "mean latency",
+        "name": gettext("mean latency"),
         "x": json_numbers(times),
         "y": json_numbers([_place(value) if value > 0 else math.nan for value in values]),
         "text": [_time(value) if value == value else "" for value in values],

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.metrics import TOTAL
+from results.domain.messages import localized
 from results.domain.units import format_quantity, scale_for
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.runs import steps as measured
@@ -52,8 +55,8 @@ def steps_figure(comparison: Comparison, steps: Sequence[str]) -> Steps:
     data = [_segment(step, points, divisor, comparison.metric.unit, colours) for step, points in columns.items()]
     if any(totals):
         data.append(_totals(totals, divisor, comparison.metric.unit))
-    names = [wrapped(JOINT.join(filter(None, bar)) or comparison.metric.label) for bar in bars]
-    title = f"{comparison.metric.label} ({unit})"
+    names = [wrapped(JOINT.join(filter(None, bar)) or localized(comparison.metric.label)) for bar in bars]
+    title = _with_unit(comparison.metric.label, unit)
     reach = max(_longest(columns.values()), _largest(totals)) / divisor
     figure = {"data": data, "layout": _layout(title, reach, names, _total_notes(totals, divisor))}
     return Steps(figure, tuple((index, group) for group, index in colours.items()))
@@ -71,15 +74,19 @@ def steps_of_trial(steps: measured.Steps) -> Figure:
         for row, (end, value) in enumerate(zip(ends, values, strict=True))
     ]
     if steps.total is not None:
-        names.append(f"<b>{TOTAL}</b>")
+        names.append(f"<b>{gettext('total')}</b>")
         data.append(_strokes([(len(values), steps.total)], divisor, steps.unit))
         notes.append(_note(steps.total / divisor, len(values), f"<b>{format_quantity(steps.total, steps.unit)}</b>"))
     reach = max(*ends, steps.total or 0.0) / divisor
-    shape = _layout(f"{steps.metric} ({unit})", reach, names, notes)
+    shape = _layout(_with_unit(steps.metric, unit), reach, names, notes)
     shape["height"] = TOP + row_px(names, 1) * len(names) + _BOTTOM
     shape["margin"]["l"] += _NOUN_PX
-    shape["yaxis"] |= {"title": axis(steps.noun)["title"]}
+    shape["yaxis"] |= {"title": axis(localized(steps.noun))["title"]}
     return {"data": data, "layout": shape}
+
+
+def _with_unit(label: str, unit: str) -> str:
+    return f"{localized(label)} ({unit})"
 
 
 def _one_after_the_other(values: Sequence[float], ends: Sequence[float], divisor: float) -> dict[str, Any]:
@@ -165,7 +172,7 @@ def _strokes(totals: Sequence[tuple[int, float]], divisor: float, unit: str) -> 
     """A stroke at each total: what lies between it and the last step passed between the steps.
 
     totals: (row, value)."""
-    words = "total, with the time between the steps"
+    words = gettext("total, with the time between the steps")
     return {
         "type": "scatter",
         "mode": "markers",

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.series import Series
 from results.domain.units import format_quantity
 from webapp.charts import events as happened
@@ -112,12 +114,12 @@ def tracks(node: str, machine: str, series: Sequence[Series], axis: Axis) -> Ite
     machine: the node under which its machine's numbers are filed; '' where another row shows them."""
     for one in _of(series, CPU, machine):
         if not one.label:
-            yield _track("cpu", "CPU busy", one.times(), one.values, "%", 100.0, axis)
+            yield _track("cpu", gettext("CPU busy"), one.times(), one.values, "%", 100.0, axis)
     if disks := _of(series, DISK, machine):
         yield _track("disk", _disk_title(disks), disks[0].times(), _busiest(disks), "%", 100.0, axis)
     for one in _of(series, LAG, node):
         if not one.label:
-            yield _track("lag", "lag", one.times(), one.values, "B", axis.most_lag, axis)
+            yield _track("lag", gettext("lag"), one.times(), one.values, "B", axis.most_lag, axis)
 
 
 def _of(series: Sequence[Series], name: str, node: str) -> list[Series]:
@@ -125,7 +127,9 @@ def _of(series: Sequence[Series], name: str, node: str) -> list[Series]:
 
 
 def _disk_title(disks: Sequence[Series]) -> str:
-    return f"disk {disks[0].label} busy" if len(disks) == 1 else f"busiest of {len(disks)} disks"
+    if len(disks) == 1:
+        return gettext("disk {device} busy").format(device=disks[0].label)
+    return gettext("busiest of {n} disks").format(n=len(disks))
 
 
 def _busiest(disks: Sequence[Series]) -> tuple[float, ...]:
@@ -156,8 +160,9 @@ def _mean_and_maximum(points: Sequence[tuple[float, float]], window_s: float, un
     """Of what is known within the measured window, in words."""
     known = [value for at_s, value in points if value == value and at_s < window_s]
     if not known:
-        return "not known"
-    return f"mean {_rounded(sum(known) / len(known), unit)}, at most {_rounded(max(known), unit)}"
+        return gettext("not known")
+    mean, most = _rounded(sum(known) / len(known), unit), _rounded(max(known), unit)
+    return gettext("mean {mean}, at most {most}").format(mean=mean, most=most)
 
 
 def _rounded(value: float, unit: str) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
-from webapp.charts import heat, waits
+from webapp.charts import heat, series_words, waits
 from webapp.charts.events import event_marks
 from webapp.charts.lines import line
 from webapp.charts.style import Figure, axis, colour, escape, layout
@@ -26,7 +28,6 @@ ROW, GAP, BOTTOM, TOP = 150, 44, 44, 26
 
 
 MOST_TOGETHER = 4
-_TITLES = {RATE: "transactions per second", MEAN: "mean latency", "latency.sd": "standard deviation of the latency"}
 _SIDE_PX = 58  # of an axis beyond the first on the right
 _PAINTS = (2, 1, 5, 7)  # of lines in one panel: colours of the palette that stay apart
 
@@ -138,9 +139,13 @@ def series_key(series: Series) -> str:
 def series_title(key: str, unit: str = "") -> str:
     """A series in words: 'wal bytes of primary, B/s'."""
     name, _, node = key.partition("@")
-    words = _TITLES.get(name, name.replace(".", " ").replace("_", " ")) + (f" of {node}" if node else "")
+    words = series_words.of(name)
+    if node:
+        words = gettext("{series} of {node}").format(series=words, node=node)
     shown, _ = shown_unit(unit)
-    return f"{words}, {shown}" if shown not in ("", "1", "tps") else words
+    if shown in ("", "1", "tps"):
+        return words
+    return gettext("{series}, {unit}").format(series=words, unit=shown)
 
 
 def shown_unit(unit: str) -> tuple[str, float]:
@@ -159,23 +164,26 @@ def _latency_panel(plain: Sequence[Series], latencies: Sequence[Latencies]) -> I
     means = [one for one in plain if one.name == MEAN]
     total = next((one for one in latencies if not one.label), next(iter(latencies), None))
     if total is not None and total.heat.seconds:
-        yield _Panel(
-            "latency", "latency, how many at each second; line: mean", *heat.traces_and_axis(total.heat, means)
-        )
+        title = gettext("latency, how many at each second; line: mean")
+        yield _Panel("latency", title, *heat.traces_and_axis(total.heat, means))
     elif means:
-        yield _Panel("latency", "mean latency, ms", [line(one, "var(--s2)", "ms", 1e3) for one in means], {})
+        traces = [line(one, "var(--s2)", "ms", 1e3) for one in means]
+        yield _Panel("latency", gettext("mean latency, ms"), traces, {})
 
 
 def _node_panels(series: Sequence[Series], plain: Sequence[Series], node: str, where: str) -> Iterator[_Panel]:
     if traces := _cpu(plain, node):
-        yield _Panel(f"cpu@{node}", f"CPU of {where}, %", traces, {"range": [0, 100], "tickvals": [0, 50, 100]})
+        title = gettext("CPU of {node}, %").format(node=where)
+        yield _Panel(f"cpu@{node}", title, traces, {"range": [0, 100], "tickvals": [0, 50, 100]})
     if traces := waits.traces(series, node):
-        yield _Panel(f"waits@{node}", f"sessions of {where} by what they wait for", traces, {})
+        title = gettext("sessions of {node} by what they wait for").format(node=where)
+        yield _Panel(f"waits@{node}", title, traces, {})
 
 
 def _rates_title(rates: Sequence[Series]) -> str:
-    several = f" of {len(rates)} nodes" if len(rates) > 1 else ""
-    return f"transactions per second{several}"
+    if len(rates) == 1:
+        return gettext("transactions per second")
+    return gettext("transactions per second of {n} nodes").format(n=len(rates))
 
 
 def _rates(rates: Sequence[Series]) -> list[dict[str, Any]]:
@@ -205,11 +213,11 @@ def _stack(
             data += [trace | {"yaxis": f"y{own}"} for trace in traces]
         notes.append(_note(escape(panel.title), 0, top, "left"))
         if not _has_line(panel):
-            notes.append(_note("Too few samples for a line.", 0.5, top - ROW / inner / 2, "center"))
+            notes.append(_note(gettext("Too few samples for a line."), 0.5, top - ROW / inner / 2, "center"))
             axes[f"yaxis{number}"] |= {"showticklabels": False, "showgrid": False}
     last = "" if len(panels) == 1 else str(len(panels))
     axes["xaxis"] = axis(
-        "seconds since the start of the measured window",
+        gettext("seconds since the start of the measured window"),
         anchor=f"y{last}",
         showgrid=False,
         showspikes=True,

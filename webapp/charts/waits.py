@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from webapp.charts.lines import line
 from webapp.charts.style import escape
 
 NAME = "waits"
 MOST_EVENTS = 8
-OTHERS = "others"
+OTHERS = _("others")
 _COLOURS = {"CPU": 3, "Lock": 1, "LWLock": 4, "IO": 2, "Client": 6, "IPC": 5, "Timeout": 7, "BufferPin": 7}
 _OTHER_COLOUR = 0
 _SHADES = (85, 55, 30)  # percent; static/css/figures.css has the same for the key
@@ -87,7 +89,7 @@ def _together(series: Sequence[Series]) -> Series:
 def _area(series: Series, label: str, paint: Paint, node: str) -> dict[str, Any]:
     return line(series, f"var(--s{paint.colour})", "") | {
         "stackgroup": f"waits {node}",
-        "name": escape(label),
+        "name": escape(localized(label)),
         "fillcolor": paint.fill,
         "line": {"color": f"var(--s{paint.colour})", "width": 0.5, "shape": "hv"},
         "hovertemplate": "%{y:,.3~g}",

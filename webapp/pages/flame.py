@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_safe
 
 from results.domain.measurement.call_stacks import (
@@ -23,11 +24,13 @@ from results.domain.measurement.call_stacks import (
     moved_total,
     unnamed_share,
 )
+from results.domain.messages import gettext_lazy as _
 from results.queries.runs.documents import documents_of
 from results.queries.runs.trials import shown_attempt
 from results.queries.shared.ids import NotFound
 from results.queries.why.stacks import Choice, Comparison, Profile, choices, compared, profile
 from webapp.charts.flame import flame_figure
+from webapp.language import joined
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
@@ -44,7 +47,7 @@ def trial(request: HttpRequest, trial_id: int) -> HttpResponse:
     attempt = shown_attempt(trial_id, number(request.GET.get("attempt", "")))
     documents = documents_of(attempt.id, "stacks")
     if not documents:
-        raise NotFound(f"No call stacks were sampled in trial {trial_id}.")
+        raise NotFound(_("No call stacks were sampled in trial {trial}.", trial=trial_id))
     context = {
         "trial_id": trial_id,
         "number": attempt.number,
@@ -96,16 +99,19 @@ def warnings(stacks: Stacks, how: Sequence[str]) -> list[str]:
     """What a reader must know before believing the shares."""
     messages = []
     if any(":u" in label for label in how):
-        messages.append("Only time in user mode was seen, not the kernel's.")
+        messages.append(gettext("Only time in user mode was seen, not the kernel's."))
     unnamed, cut = unnamed_share(stacks), cut_share(stacks)
     if unnamed > _WORTH_SAYING:
-        messages.append(
-            f"{unnamed:.0%} of the samples are in functions without a known name: the build's symbols are missing."
+        words = gettext(
+            "{share:.0%} of the samples are in functions without a known name: the build's symbols are missing."
         )
+        messages.append(words.format(share=unnamed))
     if any("no callers" in label for label in how):
-        messages.append("Callers could not be found.")
+        messages.append(gettext("Callers could not be found."))
     elif cut > _WORTH_SAYING:
-        messages.append(f"The callers of {cut:.0%} of the samples are not known to the end.")
+        messages.append(
+            gettext("The callers of {share:.0%} of the samples are not known to the end.").format(share=cut)
+        )
     return messages
 
 
@@ -140,23 +146,37 @@ def _moved_functions(changes: Sequence[Change]) -> int:
 def sentence(comparison: Comparison, name_a: str, name_b: str) -> str:
     """How many functions changed by more than chance, which are those whose differences the table has in bold."""
     if not comparison.alike:
-        return "a and b were sampled in different ways: no difference below is called more than chance."
+        return gettext("a and b were sampled in different ways: no difference below is called more than chance.")
     own, total = moved_own(comparison.changes), moved_total(comparison.changes)
-    number, way = len(comparison.changes), f"from a ({name_a}) to b ({name_b})"
+    number = len(comparison.changes)
     if not own.count and not total.count:
-        return f"None of {number} functions changed its share {way} by more than chance explains."
-    of_own = f"{own.count} changed {_possessive(own)} self share{_directions(own)}"
-    of_total = f"{total.count} {_possessive(total)} share with callees{_directions(total)}"
-    beyond = "by more than chance changes that of a single function"
-    return f"Of {number} functions, {of_own} and {of_total} {way}, {beyond}. These differences are bold."
+        words = gettext(
+            "None of {number} functions changed its share from a ({name_a}) to b ({name_b}) by more than chance "
+            "explains."
+        )
+        return words.format(number=number, name_a=name_a, name_b=name_b)
+    of_own = ngettext("{n} changed its self share", "{n} changed their self share", own.count)
+    of_total = ngettext("{n} its share with callees", "{n} their share with callees", total.count)
+    words = gettext(
+        "Of {number} functions, {of_own} and {of_total} from a ({name_a}) to b ({name_b}), by more than chance changes "
+        "that of a single function. These differences are bold."
+    )
+    return words.format(
+        number=number,
+        of_own=_with_directions(of_own, own),
+        of_total=_with_directions(of_total, total),
+        name_a=name_a,
+        name_b=name_b,
+    )
 
 
-def _possessive(moved: Moved) -> str:
-    return "its" if moved.count == 1 else "their"
-
-
-def _directions(moved: Moved) -> str:
-    return f" ({moved.larger} larger in b, {moved.smaller} smaller)" if moved.count else ""
+def _with_directions(words: str, moved: Moved) -> str:
+    """A clause on how many functions moved, and which way if any did."""
+    clause = words.format(n=moved.count)
+    if not moved.count:
+        return clause
+    directions = gettext("{clause} ({larger} larger in b, {smaller} smaller)")
+    return directions.format(clause=clause, larger=moved.larger, smaller=moved.smaller)
 
 
 def names(a: Profile, b: Profile) -> tuple[str, str]:
@@ -171,9 +191,10 @@ def names(a: Profile, b: Profile) -> tuple[str, str]:
 def _name(side: Profile, factors: Sequence[str], *, run: bool, trials: bool) -> str:
     words = [configuration({factor: side.levels[factor]}) for factor in factors if factor in side.levels]
     if run:
-        words.append(f"run {side.run_id}")
+        words.append(gettext("run {id}").format(id=side.run_id))
     if trials:
-        words.append(f"{'trial' if len(side.trials) == 1 else 'trials'} {', '.join(map(str, side.trials))}")
+        ids = joined(map(str, side.trials))
+        words.append(ngettext("trial {ids}", "trials {ids}", len(side.trials)).format(ids=ids))
     return " · ".join(words) or configuration(side.levels)
 
 

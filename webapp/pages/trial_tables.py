@@ -8,33 +8,34 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from results.domain.kinds.specs import role_of
+from results.domain.messages import gettext_lazy as _
 from results.queries.runs.trials import MeasurementRow
 
 # (heading, metric prefixes); a metric belongs to the first group that has a prefix of it
 GROUPS = (
-    ("Phases", ("phase.",)),
-    ("Printed by the command", ("own.",)),
-    ("Failover", ("failover.", "ledger.lost", "ledger.unacknowledged")),
-    ("Queries", ("script.",)),
+    (_("Phases"), ("phase.",)),
+    (_("Printed by the command"), ("own.",)),
+    (_("Failover"), ("failover.", "ledger.lost", "ledger.unacknowledged")),
+    (_("Queries"), ("script.",)),
     (
-        "Per transaction",
+        _("Per transaction"),
         ("cpu.per_transaction", "context_switches.per", "wal.per_", "blocks.read.per", "blocks.written.per"),
     ),
-    ("Steadiness", ("steady.",)),
-    ("Latency", ("latency.", "schedule.")),
-    ("Statements", ("statement.",)),
-    ("Connections", ("connection.",)),
-    ("Waits", ("waits",)),
-    ("Functions", ("perf.",)),
-    ("CPU", ("cpu.", "context_switches", "run_queue", "load_average")),
-    ("Blocks and WAL", ("wal.", "blocks.", "buffers.", "checkpoints", "temp.", "deadlocks")),
-    ("Replication", ("replication.",)),
-    ("Sizes", ("size.",)),
-    ("Memory", ("memory.", "swap.")),
-    ("Disks", ("disk.",)),
-    ("Network", ("network.",)),
+    (_("Steadiness"), ("steady.",)),
+    (_("Latency"), ("latency.", "schedule.")),
+    (_("Statements"), ("statement.",)),
+    (_("Connections"), ("connection.",)),
+    (_("Waits"), ("waits",)),
+    (_("Functions"), ("perf.",)),
+    (_("CPU"), ("cpu.", "context_switches", "run_queue", "load_average")),
+    (_("Blocks and WAL"), ("wal.", "blocks.", "buffers.", "checkpoints", "temp.", "deadlocks")),
+    (_("Replication"), ("replication.",)),
+    (_("Sizes"), ("size.",)),
+    (_("Memory"), ("memory.", "swap.")),
+    (_("Disks"), ("disk.",)),
+    (_("Network"), ("network.",)),
 )
-RESULTS, BY_PART = "Results", "Results by part"
+RESULTS, BY_PART = _("Results"), _("Results by part")
 FEWEST_LABELS = 3  # of two metrics or more, for a table
 PHASES = "Phases"
 FACTS = (
@@ -60,15 +61,17 @@ SUMMED = ("tps", "tps.including", "transactions", "failed", "retried", "retries"
 OF_LOADS = ("latency.", "schedule.", "connection.")  # prefixes of the other numbers that a load has
 BY_NODE = ("replication.",)  # whose few labels stand in their group, where nodes stand side by side
 _SHORT = {
-    "failover.outage": "without service",
-    "ledger.lost": "acknowledged, lost",
-    "failover.failed": "failed",
-    "failover.steady": "until steady",
-    "latency.mean": "mean latency",
-    "latency.max": "max",
-    "cpu.per_transaction": "CPU / tx",
-    "wal.per_transaction": "WAL / tx",
-    "blocks.read.per_transaction": "blocks read / tx",
+    "failover.outage": _("without service"),
+    "ledger.lost": _("acknowledged, lost"),
+    "failover.failed": _("failed"),
+    "failover.steady": _("until steady"),
+    "latency.mean": _("mean latency"),
+    "latency.max": _("max"),
+    "failed": _("failed"),
+    "transactions": _("transactions"),
+    "cpu.per_transaction": _("CPU / tx"),
+    "wal.per_transaction": _("WAL / tx"),
+    "blocks.read.per_transaction": _("blocks read / tx"),
 }
 
 
@@ -170,7 +173,7 @@ def _loads_table(
     cells: by metric and load.
     totals: by metric."""
     columns: dict[str, MeasurementRow] = {}
-    for (metric, _), row in cells.items():
+    for (metric, _load), row in cells.items():
         columns.setdefault(metric, row)
     metrics = sorted(columns, key=_metric_order)
     names = [str(load["name"]) for load in loads]
@@ -191,10 +194,10 @@ def _loads_table(
 def _noun(loads: Sequence[Mapping[str, Any]]) -> str:
     """What the loads are named after: their server, their client, or neither."""
     if all(load["name"] == load["server"] for load in loads):
-        return "node"
+        return _("node")
     if all(load["name"] == load["client"] for load in loads):
-        return "client"
-    return "load"
+        return _("client")
+    return _("load")
 
 
 def _mean(total: MeasurementRow | None, loads: int) -> float | None:
@@ -239,7 +242,7 @@ def _sharing_labels(rows: Iterable[MeasurementRow]) -> list[tuple[str, list[dict
         if row.label and not row.metric.startswith(BY_NODE):
             by_metric[row.node, row.metric][row.label] = row
     by_labels: dict[tuple[str, frozenset[str]], list[dict[str, MeasurementRow]]] = defaultdict(list)
-    for (node, _), metric in by_metric.items():
+    for (node, _name), metric in by_metric.items():
         if len(metric) >= FEWEST_LABELS:
             by_labels[node, frozenset(metric)].append(metric)
     return [(node, metrics) for (node, _), metrics in by_labels.items() if len(metrics) > 1]

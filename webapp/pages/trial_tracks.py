@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from results.queries.runs.trials import AttemptRow, SeriesHead, TrialDetail
 from webapp.charts.trial import CPU, MEAN, MOST_TOGETHER, RATE, TimeView, series_title
@@ -90,15 +91,15 @@ def _choices(heads: Sequence[SeriesHead]) -> list[tuple[str, str]]:
 def _usual(heads: Sequence[SeriesHead]) -> Iterator[tuple[str, str]]:
     names = {head.name for head in heads}
     if RATE in names:
-        yield "tps", "transactions per second"
+        yield "tps", gettext("transactions per second")
     if MEAN in names:
-        yield "latency", "latency"
+        yield "latency", gettext("latency")
     for node in sorted({head.node for head in heads}):
         of_node = {head.name for head in heads if head.node == node}
         if any(name in of_node for name, _ in CPU):
-            yield f"cpu@{node}", f"CPU of {node}"
+            yield f"cpu@{node}", gettext("CPU of {node}").format(node=node)
         if WAITS in of_node:
-            yield f"waits@{node}", f"sessions of {node} by what they wait for"
+            yield f"waits@{node}", gettext("sessions of {node} by what they wait for").format(node=node)
 
 
 def _series_keys(heads: Sequence[SeriesHead]) -> set[str]:
@@ -119,9 +120,9 @@ def missing(trial: TrialDetail, attempt: AttemptRow, duration_s: float | None) -
         return []
     names = {head.name for head in trial.series}
     wanted = (
-        ("Transactions per second", RATE, ""),
-        ("CPU", CPU[0][0], "sar"),
-        ("Wait events", WAITS, "pg_stat"),
+        (gettext("Transactions per second"), RATE, ""),
+        (gettext("CPU"), CPU[0][0], "sar"),
+        (gettext("Wait events"), WAITS, "pg_stat"),
     )
     return [
         Missing(what, _reason(trial.spec, attempt, collector, duration_s))
@@ -133,9 +134,10 @@ def missing(trial: TrialDetail, attempt: AttemptRow, duration_s: float | None) -
 def _reason(spec: Mapping[str, Any], attempt: AttemptRow, collector: str, duration_s: float) -> str:
     gap = next((gap for gap in attempt.gaps if collector and gap["source"] == collector), None)
     if gap is not None:
-        return f"not collected: {gap['reason']}"
+        return gettext("not collected: {reason}").format(reason=gap["reason"])
     if collector and collector not in (spec.get("collectors") or ()):
-        return f"not collected: the plan does not have the collector {collector}"
+        return gettext("not collected: the plan does not have the collector {collector}").format(collector=collector)
     if duration_s < _SHORTEST_S:
-        return f"no samples: the measurement took {duration_s:.1f} s, and one is taken a second"
-    return "no samples" if collector else "this workload does not report it over time"
+        took = gettext("no samples: the measurement took {seconds:.1f} s, and one is taken a second")
+        return took.format(seconds=duration_s)
+    return gettext("no samples") if collector else gettext("this workload does not report it over time")

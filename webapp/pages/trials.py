@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
@@ -16,6 +17,7 @@ from results.domain.environment.layers import LayerKind, flatten
 from results.domain.measurement.activity import sample_in
 from results.domain.measurement.query_plans import read_plan
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import TrialState
 from results.models import Attempt, Trial
 from results.models.audit import Scope
@@ -34,9 +36,10 @@ from results.queries.runs.trials import (
 from webapp import bundles
 from webapp.access import actor, allows, needs, require_plan, scope_of
 from webapp.charts import topology, waits
-from webapp.charts.events import event_key
+from webapp.charts.events import event_key, event_words
 from webapp.charts.steps import steps_of_trial
 from webapp.charts.trial import NAMES, TimeView, timeline
+from webapp.language import joined
 from webapp.pages.common import number
 from webapp.pages.trial_tables import BY_PART, by_load, facts, groups, headline_row, is_result, tables
 from webapp.pages.trial_tracks import drawn, missing, options, series_names, time_view
@@ -47,12 +50,12 @@ from workers.tasks import wake_dispatcher
 
 TEXT_LIMIT = 2_000_000
 WIRES = (
-    ("load", "load"),
-    ("queries", "queries"),
-    ("sync", "replication, waited for"),
-    ("async", "replication"),
-    ("control", "control"),
-    ("broken", "broken"),
+    ("load", _("load")),
+    ("queries", _("queries")),
+    ("sync", _("replication, waited for")),
+    ("async", _("replication")),
+    ("control", _("control")),
+    ("broken", _("broken")),
 )
 _ELSEWHERE = (LayerKind.SETTINGS, LayerKind.DEFAULTS)  # a table of their own, and the page that compares environments
 
@@ -73,7 +76,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "settings": _content(trial.layers, LayerKind.SETTINGS),
         "layers": [(layer, flatten(layer.content)) for layer in trial.layers if layer.kind not in _ELSEWHERE],
         "problem": (attempt.error if attempt else None) or trial.error,
-        "waits_on": list(dict.fromkeys(trial.spec.get("agents", {}).values())),
+        "waits_on": joined(dict.fromkeys(trial.spec.get("agents", {}).values())),
         "may_run": allows(scope_of(request.user), Scope.RUN),
         **_state(trial),
         **_measurements(trial),
@@ -121,6 +124,7 @@ def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], 
         "options": options(trial.series, view),
         "missing": missing(trial, attempt, duration_s),
         "event_key": event_key(attempt.events),
+        "event_words": {event["kind"]: event_words(str(event["kind"])) for event in attempt.events},
         "stacks": "stacks" in kinds,
         "answers": answers_of(attempt.id) if "capability" in kinds else (),
         "plans": [head.label for head in heads if head.kind == "plan"],
@@ -219,7 +223,7 @@ def _plain(name: str) -> str:
 @missing_is_404()
 def cancel(request: HttpRequest, trial_id: int) -> HttpResponse:
     runs.cancel_trial(trial_id, actor(request))
-    messages.success(request, "Cancelled.")
+    messages.success(request, gettext("Cancelled."))
     return redirect("trials:detail", trial_id)
 
 
@@ -231,5 +235,5 @@ def retry(request: HttpRequest, trial_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     runs.retry_trial(trial_id, actor(request))
     wake_dispatcher()
-    messages.success(request, "Queued again.")
+    messages.success(request, gettext("Queued again."))
     return redirect("trials:detail", trial_id)
