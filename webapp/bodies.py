@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from results.domain.errors import BodyError
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.models.audit import Scope
 from webapp.access import allows, has_token, lacking, scope_of, to_sign_in
@@ -52,7 +53,7 @@ class BodyMiddleware:
         problem = _problem(request)
         return refused(request, problem) if problem else self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponseBase | None:
+    def process_view(self, request: HttpRequest, view: Any, *_arguments: Any) -> HttpResponseBase | None:
         upload = upload_of(view)
         if not upload or request.method != "POST" or allows(scope_of(request.user), upload.scope):
             return None
@@ -68,17 +69,18 @@ class BodyMiddleware:
 
 def _problem(request: HttpRequest) -> BodyError | None:
     if "Transfer-Encoding" in request.headers:
-        what, todo = "The request does not say how long its body is.", "Send it with a Content-Length, not in chunks."
+        what = _("The request does not say how long its body is.")
+        todo = _("Send it with a Content-Length, not in chunks.")
         return BodyError(what, where="Transfer-Encoding", todo=todo)
     length = request.headers.get("Content-Length", "")
     size_bytes = int(length) if length.isdecimal() else 0
     if size_bytes <= MOST_BYTES or size_bytes <= (most_bytes := _most_bytes(request.path_info)):
         return None
     return BodyError(
-        f"The body of the request has {format_quantity(size_bytes, 'B')}.",
+        _("The body of the request has {size}.", size=format_quantity(size_bytes, "B")),
         where="Content-Length",
-        why=f"At most {format_quantity(most_bytes, 'B')} are read here.",
-        todo="Send less at once.",
+        why=_("At most {size} are read here.", size=format_quantity(most_bytes, "B")),
+        todo=_("Send less at once."),
     )
 
 

@@ -6,14 +6,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, pgettext_lazy
 
 from results.agents import FIELDS
+from results.domain.messages import gettext_lazy as _
 from results.models import Agent
+from webapp.language import joined
 
 _HELP = {
-    "name": "What plans call it.",
-    "host": "Host name or address, as the worker sees it.",
-    "user": "The account that runs PostgreSQL there; empty for the worker's own name. Not root.",
+    "name": _("What plans call it."),
+    "host": _("Host name or address, as the worker sees it."),
+    "user": _("The account that runs PostgreSQL there; empty for the worker's own name. Not root."),
 }
 
 
@@ -41,34 +44,41 @@ class Places(forms.CharField):
         lines = [line.partition("=") for line in (super().to_python(value) or "").splitlines() if line.strip()]
         names = [name.strip() for name, _, _ in lines]
         if repeated := sorted({name for name in names if names.count(name) > 1}):
-            raise ValidationError(f"{', '.join(repeated)} stands in several lines.")
+            raise ValidationError(gettext("{names} stands in several lines.").format(names=joined(repeated)))
         return {name.strip(): path.strip() for name, _, path in lines}
 
 
 class AgentForm(forms.ModelForm[Agent]):
     search = Lines(
         required=False,
-        label="Look for PostgreSQL in",
-        help_text="Folders, one a line, besides the usual ones.",
+        label=_("Look for PostgreSQL in"),
+        help_text=_("Folders, one a line, besides the usual ones."),
     )
     places = Places(
         required=False,
-        label="Storage places",
-        help_text="One a line, name = folder. A plan may have data, WAL or tablespaces put there by the name, as "
-        'host.wal = "ssd". The account must own the folder.',
+        label=_("Storage places"),
+        help_text=_(
+            "One a line, name = folder. A plan may have data, WAL or tablespaces put there by the name, as "
+            'host.wal = "ssd". The account must own the folder.'
+        ),
     )
 
     class Meta:
         model = Agent
         fields = FIELDS
         labels = {
-            "key_path": "Key",
-            "jump": "Jump host",
-            "data_dir": "Data directory",
-            "work_dir": "Work directory",
-            "keep_days": "Keep clusters, days",
-            "disk_budget_gb": "Disk for clusters, GB",
-            "allows_code": "Operators may bring code",
+            "name": _("Name"),
+            "host": _("Host"),
+            "port": _("Port"),
+            "user": pgettext_lazy("operating system", "User"),
+            "key_path": pgettext_lazy("SSH", "Key"),
+            "jump": _("Jump host"),
+            "data_dir": _("Data directory"),
+            "work_dir": _("Work directory"),
+            "keep_days": _("Keep clusters, days"),
+            "disk_budget_gb": _("Disk for clusters, GB"),
+            "enabled": _("Enabled"),
+            "allows_code": _("Operators may bring code"),
         }
         help_texts = _HELP
 

@@ -11,6 +11,8 @@ from django.http import QueryDict
 
 from results.domain.errors import DefinitionError, Problem
 from results.domain.kinds.host_factors import HostFactor, HostLevel, factor_of
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 
 SPARE = 2
 _LEVEL = ("label", "apply", "check", "expected", "revert")
@@ -89,7 +91,7 @@ def factor_posted(posted: QueryDict, name: str = "") -> HostFactor:
 def _same_labels(rows: Iterable[LevelRow]) -> Iterator[Problem]:
     counts = Counter(row.label for row in rows)
     for label in sorted(label for label, count in counts.items() if count > 1):
-        yield Problem(f"levels.{label}", f"Two levels are called {label!r}.", "Rename one.")
+        yield Problem(f"levels.{label}", _("Two levels are called {label}.", label=repr(label)), _("Rename one."))
 
 
 def _level_mapping(row: LevelRow) -> dict[str, str]:
@@ -129,7 +131,9 @@ def _of_level(problem: Problem, labels: list[str]) -> bool:
 
 
 def _message(problems: Iterable[Problem]) -> str:
-    return " ".join(f"{_place(problem)}{problem.what} {problem.todo}".strip() for problem in problems)
+    return " ".join(
+        f"{_place(problem)}{localized(problem.what)} {localized(problem.todo)}".strip() for problem in problems
+    )
 
 
 def _place(problem: Problem) -> str:

@@ -36,6 +36,7 @@ from results.domain.imports.text import (
 )
 from results.domain.imports.values import ImportedTrial, SourceFile
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
 from results.models.audit import Scope
 from webapp.bodies import MOST_BYTES, Upload
@@ -43,7 +44,7 @@ from workers.registry import import_formats, import_metrics, read_import
 
 UPLOAD = Upload(LARGEST_IMPORT_BYTES + MOST_BYTES, Scope.RUN)  # the files, and the form's fields around them
 CSV = "csv"
-DECIMALS = {".": "point", ",": "comma"}
+DECIMALS = {".": _("point"), ",": _("comma")}
 _SHOWN_ROWS = 6
 FIELDS = ("program", "name", "workload", "note", "measured_on", "delimiter", "decimal", "encoding", "previewed")
 _COLUMN = ("role", "name", "unit", "better")
@@ -112,7 +113,8 @@ def table_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableF
     """Return how the table is read: as the fields say, or as its content suggests. Raises ImportedFileError."""
     require_readable(files)
     if len(files) > 1:
-        raise ImportedFileError("These are several tables.", where="file", todo="Import one CSV file at a time.")
+        what, todo = _("These are several tables."), _("Import one CSV file at a time.")
+        raise ImportedFileError(what, where="file", todo=todo)
     encoding = _choice(fields, "encoding", ENCODINGS) or suggested_encoding(files[0].content)
     text = to_text(files[0], encoding)
     delimiter = _choice(fields, "delimiter", DELIMITERS) or suggested_delimiter(text.text)
@@ -127,8 +129,9 @@ def table_form(fields: Mapping[str, str], files: Sequence[SourceFile]) -> TableF
 def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, str]) -> str:
     chosen = {"\\t": "\t", "tab": "\t"}.get(fields.get(name, ""), fields.get(name, ""))
     if chosen and chosen not in choices:
-        todo = f"There are {', '.join(repr(one) for one in choices)}."
-        raise ImportedFileError(f"There is no {name} {chosen[:40]!r}.", where=name, todo=todo)
+        what = _("There is no {field} {value}.", field=name, value=repr(chosen[:40]))
+        todo = _("There are {values}.", values=", ".join(repr(one) for one in choices))
+        raise ImportedFileError(what, where=name, todo=todo)
     return chosen
 
 
@@ -136,11 +139,15 @@ def _column(fields: Mapping[str, str], heading: str, suggested: Column) -> Colum
     role, name, unit, better = (fields.get(f"{part}.{heading}") for part in _COLUMN)
     if role is not None and role not in tuple(Role):
         raise ImportedFileError(
-            f"A column is no {role[:40]!r}.", where=f"role.{heading}", todo=f"It is {', '.join(Role)}."
+            _("A column is no {role}.", role=repr(role[:40])),
+            where=f"role.{heading}",
+            todo=_("It is {roles}.", roles=", ".join(Role)),
         )
     if better is not None and better not in tuple(Better):
         raise ImportedFileError(
-            f"There is no direction {better[:40]!r}.", where=f"better.{heading}", todo=f"There are {', '.join(Better)}."
+            _("There is no direction {direction}.", direction=repr(better[:40])),
+            where=f"better.{heading}",
+            todo=_("There are {values}.", values=", ".join(Better)),
         )
     return Column(
         Role(role) if role is not None else suggested.role,
@@ -152,10 +159,12 @@ def _column(fields: Mapping[str, str], heading: str, suggested: Column) -> Colum
 
 def _require_headings(fields: Mapping[str, str], columns: Mapping[str, Column]) -> None:
     for field in fields:
-        part, _, heading = field.partition(".")
+        part, _dot, heading = field.partition(".")
         if part in _COLUMN and heading and heading not in columns:
             raise ImportedFileError(
-                f"The table has no column {heading[:80]!r}.", where=field[:120], todo=f"It has {', '.join(columns)}."
+                _("The table has no column {column}.", column=repr(heading[:80])),
+                where=field[:120],
+                todo=_("It has {columns}.", columns=", ".join(columns)),
             )
 
 
@@ -183,9 +192,9 @@ def _require_known(fields: Mapping[str, str]) -> None:
     for field in fields:
         if field not in FIELDS and not field.startswith(PREFIXES):
             raise ImportedFileError(
-                f"There is no field {field[:80]!r}.",
+                _("There is no field {field}.", field=repr(field[:80])),
                 where=field[:80],
-                todo=f"There are {', '.join((*FIELDS, *PREFIXES))}.",
+                todo=_("There are {values}.", values=", ".join((*FIELDS, *PREFIXES))),
             )
 
 
@@ -199,10 +208,14 @@ def _unseen_table(fields: Mapping[str, str], files: Sequence[SourceFile]) -> Tab
     possible = possible_encodings(files[0].content)
     if not fields.get("encoding") and len(possible) > 1:
         raise ImportedFileError(
-            "The encoding is not known.",
+            _("The encoding is not known."),
             where="encoding",
-            why=f"{files[0].name} may be {', '.join(ENCODINGS[one] for one in possible)}.",
-            todo=f"Say which it is, one of {', '.join(possible)}, or convert the file to UTF-8.",
+            why=_(
+                "{file} may be {encodings}.",
+                file=files[0].name,
+                encodings=", ".join(ENCODINGS[one] for one in possible),
+            ),
+            todo=_("Say which it is, one of {encodings}, or convert the file to UTF-8.", encodings=", ".join(possible)),
         )
     return table
 
@@ -219,10 +232,13 @@ def _table_draft(fields: Mapping[str, str], files: Sequence[SourceFile], table: 
 def _require_decimal(table: TableForm) -> None:
     if not table.decimal:
         raise ImportedFileError(
-            "The decimal mark is not known.",
+            _("The decimal mark is not known."),
             where="decimal",
-            why=f"{ambiguous_cell(table.rows)!r} is one number with a decimal point and another with a decimal comma.",
-            todo="Say which it is: decimal '.' or ','.",
+            why=_(
+                "{cell} is one number with a decimal point and another with a decimal comma.",
+                cell=repr(ambiguous_cell(table.rows)),
+            ),
+            todo=_("Say which it is: decimal '.' or ','."),
         )
 
 
@@ -259,9 +275,9 @@ def read_levels(where: str, text: str) -> dict[str, str]:
         name, equals, level = (piece.strip() for piece in part.partition("="))
         if not equals or not level or name in levels:
             raise ImportedFileError(
-                f"{part[:80]!r} is no level of a factor, or one of two.",
+                _("{part} is no level of a factor, or one of two.", part=repr(part[:80])),
                 where=where[:120],
-                todo="Write factor=level, with commas between several: version=16.4, clients=8.",
+                todo=_("Write factor=level, with commas between several: version=16.4, clients=8."),
             )
         levels[name] = level
     return levels
@@ -272,5 +288,7 @@ def _day(text: str) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise ImportedFileError(
-            f"{text[:40]!r} is no date.", where="measured_on", todo="Write it as 2026-11-25, or leave it out."
+            _("{text} is no date.", text=repr(text[:40])),
+            where="measured_on",
+            todo=_("Write it as 2026-11-25, or leave it out."),
         ) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import needs
 from results.domain.units import format_quantity
@@ -61,21 +63,23 @@ def fit(demanded: Demand, agent: AgentRow) -> Fit:
     impossible, slow, unknown = [], [], []
     free_bytes = agent.disk.get("free_bytes")
     if demanded.data_bytes is None:
-        unknown.append("how much data it takes")
+        unknown.append(gettext("how much data it takes"))
     elif agent.memory_bytes is None:
-        unknown.append(f"the memory of {agent.name}")
+        unknown.append(gettext("the memory of {agent}").format(agent=agent.name))
     elif demanded.data_bytes > agent.memory_bytes:
         data, memory = (format_quantity(size, "B") for size in (demanded.data_bytes, agent.memory_bytes))
-        slow.append(f"its {data} of data exceed the {memory} of memory, so that storage is measured as well")
+        why = gettext("its {data} of data exceed the {memory} of memory, so that storage is measured as well")
+        slow.append(why.format(data=data, memory=memory))
     if demanded.disk_bytes is None:
-        unknown.append("how much disk it takes")
+        unknown.append(gettext("how much disk it takes"))
     elif free_bytes is None:
-        unknown.append(f"the free disk of {agent.name}")
+        unknown.append(gettext("the free disk of {agent}").format(agent=agent.name))
     elif demanded.disk_bytes > free_bytes:
         disk, free = (format_quantity(size, "B") for size in (demanded.disk_bytes, free_bytes))
-        impossible.append(f"it takes {disk} of disk, and {free} are free")
+        impossible.append(gettext("it takes {disk} of disk, and {free} are free").format(disk=disk, free=free))
     if agent.cores is None:
-        unknown.append(f"the processors of {agent.name}")
+        unknown.append(gettext("the processors of {agent}").format(agent=agent.name))
     elif demanded.servers > agent.cores:
-        slow.append(f"{demanded.servers} servers share {agent.cores} processors")
+        why = gettext("{servers} servers share {n} processors")
+        slow.append(why.format(servers=demanded.servers, n=agent.cores))
     return Fit(agent.name, tuple(impossible), tuple(slow), tuple(dict.fromkeys(unknown)))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from results.agent_removal import archive_agent, delete_agent, restore_agent
-from results.domain.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError, restored
+from results.domain.messages import gettext_lazy as _
 from results.models.audit import Scope
 from results.queries.agents.loss import agent_loss
 from webapp.access import actor, needs
@@ -33,7 +35,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _preview(request: HttpRequest, name: str, error: StateError | None = None) -> HttpResponse:
-    context = {"loss": agent_loss(name), "problem": error.as_dict() if error else None}
+    context = {"loss": agent_loss(name), "problem": restored(error.as_dict()) if error else None}
     return render(request, "agents/remove.html", context, status=status_of(error) if error else 200)
 
 
@@ -41,13 +43,14 @@ def _do(request: HttpRequest, do: str, name: str) -> None:
     """Do it and say what was done. Raises StateError, TeitenError."""
     if do == ARCHIVE:
         archive_agent(name, actor(request))
-        messages.success(request, f"Archived agent {name}. Nothing is lost, and it can be put back.")
+        told = gettext("Archived agent {agent}. Nothing is lost, and it can be put back.")
     elif do == RESTORE:
         restore_agent(name, actor(request))
-        messages.success(request, f"Put back on the lists: {name}. It is given trials once it is enabled: Edit.")
+        told = gettext("Put back on the lists: {agent}. It is given trials once it is enabled: Edit.")
     elif do == DELETE:
         delete_agent(name, actor(request))
-        messages.success(request, f"Deleted agent {name}. What lies on the machine is still there.")
+        told = gettext("Deleted agent {agent}. What lies on the machine is still there.")
     else:
-        todo = f"There are {ARCHIVE}, {RESTORE} and {DELETE}."
-        raise TeitenError(f"There is nothing called {do!r} to be done.", where="do", todo=todo)
+        todo = _("There are {archive}, {restore} and {delete}.", archive=ARCHIVE, restore=RESTORE, delete=DELETE)
+        raise TeitenError(_("There is nothing called {name} to be done.", name=repr(do)), where="do", todo=todo)
+    messages.success(request, told.format(agent=name))

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results.agents import accept_host_key, create_agent, update_agent
@@ -112,7 +113,7 @@ def _contacted(request: HttpRequest, agent: Agent) -> HttpResponse:
     except AgentError:
         agent.refresh_from_db()  # the error stands on the agent's page, unchanged
         return redirect("agents:accept" if _waits_for_key(agent) else "agents:detail", agent.name)
-    messages.success(request, f"Agent {agent.name} was reached; its facts are up to date.")
+    messages.success(request, gettext("Agent {agent} was reached; its facts are up to date.").format(agent=agent.name))
     return redirect("agents:detail", agent.name)
 
 

@@ -8,10 +8,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
-from results.domain.errors import StateError
-from results.domain.units import counted, format_quantity
+from results.domain.errors import StateError, restored
+from results.domain.messages import gettext_lazy as _
+from results.domain.units import format_quantity
 from results.models.audit import Scope
 from results.queries.agents.agents import agent_row
 from results.queries.agents.clusters import ClusterRow, Pruned, agent_clusters
@@ -30,7 +32,8 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         return _preview(request, name)
     chosen = request.POST.getlist("directory")
     if not chosen:
-        error = StateError("No cluster was chosen.", where=f"agent {name}", todo="Choose some, or leave them.")
+        where = _("agent {agent}", agent=name)
+        error = StateError(_("No cluster was chosen."), where=where, todo=_("Choose some, or leave them."))
         return _preview(request, name, error, chosen)
     try:
         done = remove_clusters(agent_row(name).id, chosen, actor(request))
@@ -50,22 +53,25 @@ def _preview(
         "clusters": clusters,
         "chosen": [row for row in clusters.clusters if row.directory in chosen] if error else clusters.due(now),
         "now": now,
-        "problem": error.as_dict() if error else None,
+        "problem": restored(error.as_dict()) if error else None,
     }
     return render(request, "agents/clusters.html", context, status=status_of(error) if error else 200)
 
 
 def _tell(request: HttpRequest, done: Pruned) -> None:
     if done.removed:
-        messages.success(request, f"Removed: {_counted(done.removed)}.")
+        messages.success(request, gettext("Removed: {clusters}.").format(clusters=_counted(done.removed)))
     if done.begun or done.left:
-        slow = _counted([*done.begun, *done.left])
-        why = "would take longer, or trials need them since"
-        messages.info(request, f"Not all at once: {slow} {why}. What was begun goes on by itself.")
+        told = gettext(
+            "Not all at once: {clusters} would take longer, or trials need them since. "
+            "What was begun goes on by itself."
+        )
+        messages.info(request, told.format(clusters=_counted([*done.begun, *done.left])))
     if done.failed:
-        messages.error(request, f"Could not be removed: {_counted(done.failed)}. Why stands beside each.")
+        told = gettext("Could not be removed: {clusters}. Why stands beside each.")
+        messages.error(request, told.format(clusters=_counted(done.failed)))
 
 
 def _counted(rows: Collection[ClusterRow]) -> str:
     size = format_quantity(sum(row.size_bytes for row in rows), "B")
-    return f"{counted(len(rows), 'cluster')}, {size}"
+    return ngettext("{n:,} cluster, {size}", "{n:,} clusters, {size}", len(rows)).format(n=len(rows), size=size)

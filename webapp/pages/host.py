@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import hostfactors
-from results.domain.errors import DefinitionError
+from results.domain.errors import DefinitionError, restored
+from results.domain.kinds.host_factors import HostFactor as Definition
 from results.domain.kinds.host_factors import read, to_toml
 from results.models import Agent, HostFactor
 from results.models.audit import Scope
 from webapp.access import actor, needs
 from webapp.forms.host import HostForm, described, factor_posted, refused
+from webapp.language import joined
 from webapp.pages.common import toml_file
 from webapp.problems import missing_is_404
 
@@ -33,7 +38,7 @@ def edit(request: HttpRequest, name: str, factor: str = "") -> HttpResponse:
             form = refused(request.POST, error)
         else:
             hostfactors.define(agent, [definition], actor(request))
-            messages.success(request, f"Plans may name host.{definition.name} now.")
+            _tell(request, [definition])
             return redirect("agents:detail", agent.name)
     context = {"agent": agent, "form": form, "factor": factor}
     return render(request, "agents/host.html", context, status=422 if _has_problems(form) else 200)
@@ -49,11 +54,10 @@ def import_toml(request: HttpRequest, name: str) -> HttpResponse:
     try:
         definitions = read(text)
     except DefinitionError as error:
-        context = {"agent": agent, "form": HostForm(), "factor": "", "toml": text, "problem": error.as_dict()}
+        context = {"agent": agent, "form": HostForm(), "factor": "", "toml": text, "problem": restored(error.as_dict())}
         return render(request, "agents/host.html", context, status=422)
     hostfactors.define(agent, definitions, actor(request))
-    names = ", ".join(f"host.{definition.name}" for definition in definitions)
-    messages.success(request, f"Plans may name {names} now.")
+    _tell(request, definitions)
     return redirect("agents:detail", agent.name)
 
 
@@ -70,8 +74,14 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
 def remove(request: HttpRequest, name: str, factor: str) -> HttpResponse:
     agent = Agent.objects.get(name=name)
     hostfactors.remove(agent, factor, actor(request))
-    messages.success(request, f"Plans may no longer name host.{factor} on {name}.")
+    told = gettext("Plans may no longer name {factor} on {agent}.")
+    messages.success(request, told.format(factor=f"host.{factor}", agent=name))
     return redirect("agents:detail", name)
+
+
+def _tell(request: HttpRequest, definitions: Iterable[Definition]) -> None:
+    names = joined(f"host.{definition.name}" for definition in definitions)
+    messages.success(request, gettext("Plans may name {factors} now.").format(factors=names))
 
 
 def _has_problems(form: HostForm) -> bool:

@@ -8,13 +8,15 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, pgettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from results.domain.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError, restored
 from results.domain.imports.table import DELIMITERS, Role
 from results.domain.imports.text import ENCODINGS, LARGEST_FILE_BYTES
 from results.domain.imports.values import SourceFile
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
 from results.foreign_results import store
 from results.models.audit import Scope
 from results.queries.runs.imports import import_of, imported_trials, list_imports
@@ -34,6 +36,12 @@ from webapp.problems import missing_is_404, status_of
 from workers.registry import import_formats
 
 _SHOWN_VALUES = 6
+_ROLES = {
+    Role.FACTOR: _("factor"),
+    Role.METRIC: _("metric"),
+    Role.REPLICATE: _("replicate"),
+    Role.IGNORED: _("ignored"),
+}
 _OF_TABLE = ("encoding", "delimiter", "decimal", *COLUMN_PREFIXES)
 
 
@@ -65,16 +73,17 @@ def add(request: HttpRequest) -> HttpResponse:
         form = import_form(_fields(request, files), files)
         if request.POST.get("previewed") != form.fingerprint:
             raise StateError(
-                "What would be imported is not what the preview showed.",
+                _("What would be imported is not what the preview showed."),
                 where="preview",
-                why="A file or a field changed since.",
-                todo="Look at the preview again, then import.",
+                why=_("A file or a field changed since."),
+                todo=_("Look at the preview again, then import."),
             )
         run = store(form.draft, user=person(request), actor=actor(request))
     except TeitenError as error:
-        context = _choices() | {"problem": error.as_dict(), "fields": request.POST}
+        context = _choices() | {"problem": restored(error.as_dict()), "fields": request.POST}
         return render(request, "imports/add.html", context, status=status_of(error))
-    messages.success(request, f"Imported {form.draft.name}: {len(form.draft.trials)} trials.")
+    told = gettext("Imported {name}: {n} trials.").format(name=form.draft.name, n=len(form.draft.trials))
+    messages.success(request, told)
     return redirect("runs:detail", run.pk)
 
 
@@ -96,7 +105,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         context |= {"form": form, "configurations": _shown(form.arranged.configurations)}
         context["files"] = [pair for pair in context["files"] if pair[0].name not in beside]
     except TeitenError as error:
-        context["problem"] = error.as_dict()
+        context["problem"] = restored(error.as_dict())
     return render(request, "imports/_preview.html", context)
 
 
@@ -119,8 +128,12 @@ def _choices() -> dict[str, Any]:
         "encodings": ENCODINGS,
         "delimiters": DELIMITERS,
         "decimals": DECIMALS,
-        "roles": list(Role),
-        "betters": list(Better),
+        "roles": _ROLES,
+        "betters": {
+            Better.HIGHER: pgettext("direction", "higher"),
+            Better.LOWER: pgettext("direction", "lower"),
+            Better.NEITHER: pgettext("direction", "neither"),
+        },
         "largest": LARGEST_FILE_BYTES,
     }
 
