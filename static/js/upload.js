@@ -1,9 +1,10 @@
 // Reads chosen files into a textarea: <input type="file" data-upload-into="ID OF THE TEXTAREA">. One file becomes its
-// text; several are joined in the order of the numbers in their names, each under a line "-- file: name".
+// text; several are joined in the order of the numbers in their names, each under a line "-- file: name". What is said
+// of it stands in the data attributes of the .upload around it.
 (() => {
   const HEADING = /^--[ \t]*(script|query|file):/m;
   const LONGEST = 1_000_000;
-  const TOO_LARGE = "Together the files are larger than 1 MB. Choose fewer, or smaller ones.";
+  const filled = (text, place, value) => text.replace(`{${place}}`, () => value);
 
   function chosen(files) {
     const all = [...files].filter((file) => !file.name.startsWith("."));
@@ -24,9 +25,9 @@
     return name;
   }
 
-  async function joined(files) {
-    if (!files.length) throw new Error("This folder has no files. Choose another one.");
-    if (files.reduce((sum, file) => sum + file.size, 0) > LONGEST) throw new Error(TOO_LARGE);
+  async function joined(files, words) {
+    if (!files.length) throw new Error(words.noFiles);
+    if (files.reduce((sum, file) => sum + file.size, 0) > LONGEST) throw new Error(words.tooLarge);
     const taken = new Set();
     const parts = [];
     for (const file of files) {
@@ -34,7 +35,7 @@
         .replace(/^\uFEFF/, "")
         .replace(/\r\n/g, "\n")
         .replace(/\n*$/, "\n");
-      if (/[\0\uFFFD]/.test(text)) throw new Error(`${file.name} is not UTF-8 text: convert it first.`);
+      if (/[\0\uFFFD]/.test(text)) throw new Error(filled(words.noText, "name", file.name));
       parts.push(files.length > 1 && !HEADING.test(text) ? `-- file: ${label(file, taken)}\n${text}` : text);
     }
     return parts.join("");
@@ -44,12 +45,14 @@
     const input = event.target.closest("[data-upload-into]");
     if (!input) return;
     const area = document.getElementById(input.dataset.uploadInto);
-    const output = input.closest(".upload").querySelector("output");
+    const box = input.closest(".upload");
+    const output = box.querySelector("output");
+    const words = box.dataset;
     const files = chosen(input.files);
     try {
-      area.value = await joined(files);
+      area.value = await joined(files, words);
       output.textContent =
-        files.length > 1 ? `${files.length} files joined in the order of their names.` : `${files[0].name} inserted.`;
+        files.length > 1 ? filled(words.joined, "count", files.length) : filled(words.inserted, "name", files[0].name);
       area.dispatchEvent(new Event("change", { bubbles: true }));
     } catch (error) {
       output.textContent = error.message;

@@ -17,8 +17,11 @@ from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import TopologySpec, WorkloadSpec, role_of
 from results.domain.matrix import is_client
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.plan import DEFAULT_COLLECTORS, Kinds, PlanDraft, draft_of, targets
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
+from webapp.forms.words import label, value_text
 
 SPARE_ROWS = 2
 _MOST_NODES = 9  # that each have a chooser of their own
@@ -129,7 +132,7 @@ def describe(
         topology_parameters=_inputs("topology_parameters", topology.parameters if topology else (), mapping),
         settings=_rows(typed_rows.settings),
         host=_rows(typed_rows.host),
-        host_names=tuple((host or {}).items()),
+        host_names=tuple((name, localized(text)) for name, text in (host or {}).items()),
         factors=_rows(typed_rows.factors),
         exclude=write_exclude(mapping.get("exclude")),
         initdb=typed_rows.initdb,
@@ -214,16 +217,18 @@ def draft_of_form(posted: Posted, kinds: Kinds) -> PlanDraft:
     try:
         shlex.split(posted.get("initdb") or "")
     except ValueError as error:
-        problems.append(Problem("initdb", f"This is no list of options: {error}.", "Close the quote."))
+        problems.append(
+            Problem("initdb", _("This is no list of options: {error}.", error=str(error)), _("Close the quote."))
+        )
     draft = draft_of(mapping_of(posted, kinds), kinds)
     return PlanDraft(draft.plan, (*problems, *draft.problems))
 
 
 def _repeated(posted: Posted, prefix: str, table: str) -> Iterable[Problem]:
-    for name, count in Counter(name for name, _ in _pairs(posted, prefix)).items():
+    for name, count in Counter(pair[0] for pair in _pairs(posted, prefix)).items():
         if count > 1:
-            what = f"{name!r} stands in {count} rows."
-            todo = "Put its levels into one row." if prefix == "factor" else "Keep one of them."
+            what = _("{name!r} stands in {count} rows.", name=name, count=count)
+            todo = _("Put its levels into one row.") if prefix == "factor" else _("Keep one of them.")
             yield Problem(f"{table}.{name}", what, todo)
 
 
@@ -265,7 +270,7 @@ def switched(posted: Posted, kinds: Kinds) -> dict[str, Any]:
     """The mapping after another workload, or another value that others hang on, was chosen: what has no meaning there
     is left out, and so is what decides the data of another workload, though it has the same name."""
     mapping = mapping_of(posted, kinds)
-    workload, _ = _kinds(mapping, kinds)
+    workload = _kinds(mapping, kinds)[0]
     before = kinds.workloads.get(posted.get("workload-was") or "", workload)
     known = {parameter.name for parameter in before.parameters} if before else set()
     parameters = workload.parameters if workload else ()
@@ -360,7 +365,7 @@ def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = Fals
         text = ""
     return Input(
         name=name,
-        label=_label(parameter.name),
+        label=label(parameter.name),
         control=control,
         value=text,
         default=default,
@@ -377,24 +382,24 @@ def _choices(parameter: Parameter, default: str, *, with_default: bool) -> tuple
     """(value, text), the default first, under no value.
 
     with_default: under its own value as well."""
-    choices = tuple((choice, choice) for choice in parameter.choices)
+    choices = tuple((choice, value_text(choice)) for choice in parameter.choices)
     if parameter.kind is Kind.BOOLEAN:
-        choices = (("true", "yes"), ("false", "no"))
+        choices = (("true", _("yes")), ("false", _("no")))
     if _CONTROLS.get(parameter.kind) != "select":
         return choices
     shown = dict(choices).get(default, default)
     others = (choice for choice in choices if with_default or choice[0] != default)
-    return (("", f"{shown} (default)"), *others)
+    return (("", _("{choice} (default)", choice=shown)), *others)
 
 
 def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Input:
     text = text_of(parameter.default if value is None else value)
     choices = [(name, spec.title) for name, spec in kinds.items()]
     if text not in kinds:
-        choices.append((text, f"{text} (unknown)"))
+        choices.append((text, _("{name} (unknown)", name=text)))
     return Input(
         parameter.name,
-        _label(parameter.name),
+        label(parameter.name),
         "select",
         text,
         "",
@@ -412,9 +417,9 @@ def agent_inputs(values: Mapping[str, Any], roles: Sequence[str], known: Sequenc
         value = text_of(values.get(role, ""))
         names = [*known, *([value] if value and value not in known else [])]
         main = role_of(role) if role_of(role) != role and role_of(role) in roles else roles[0]
-        otherwise = "none" if is_client(role) and role != "client" else f"as {main}"
-        choices = (("", "choose one" if role == roles[0] else otherwise), *((name, name) for name in names))
-        text = "It puts load on." if is_client(role) else f"It plays the {role}."
+        otherwise = _("none") if is_client(role) and role != "client" else _("as {main}", main=main)
+        choices = (("", _("choose one") if role == roles[0] else otherwise), *((name, name) for name in names))
+        text = _("It puts load on.") if is_client(role) else _("It plays the {role}.", role=role)
         yield Input(f"agents.{role}", role, "select", value, "", text, choices=choices)
 
 
@@ -440,7 +445,7 @@ def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ..
     return tuple(
         Collector(
             name,
-            known[name].title if name in known else f"{name} (unknown)",
+            known[name].title if name in known else _("{name} (unknown)", name=name),
             known[name].help if name in known else "",
             name in chosen,
             name in required,
@@ -451,8 +456,9 @@ def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ..
 
 def _targets(workload: WorkloadSpec | None, kinds: Kinds, host: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     known = targets(workload, kinds.topologies.values()) if workload else {}
-    choices = [(name, parameter.help) for name, parameter in known.items()] + [("setting.", "any PostgreSQL setting")]
-    return (*choices, *((f"host.{name}", text) for name, text in host.items()))
+    choices = [(name, localized(parameter.help)) for name, parameter in known.items()]
+    choices.append(("setting.", localized(_("any PostgreSQL setting"))))
+    return (*choices, *((f"host.{name}", localized(text)) for name, text in host.items()))
 
 
 def _rows(values: Sequence[tuple[str, str]]) -> tuple[FactorRow, ...]:
@@ -478,7 +484,3 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
-
-
-def _label(name: str) -> str:
-    return name.removesuffix("_s").removesuffix("_ms").replace("_", " ")

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from results.domain.kinds.specs import TopologySpec
 from results.domain.matrix import InstallationRef, TrialSpec, expand, resolve
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.plan import Plan, from_mapping
 from results.domain.plan.recipes import EXAMPLE_AGENT, EXAMPLES, Compare, Recipe, example
 from results.estimates import Estimate, PastTrials, estimate
@@ -20,7 +22,7 @@ from workers.registry import kinds
 QUICK_S = 600.0
 _ANY_VERSION = 90500
 _INSTALLED = tuple(InstallationRef(name, "", "bin", name, int(name) * 10_000) for name in EXAMPLES)
-MACHINES = {"one": "one server", "several": "several servers"}
+MACHINES = {"one": _("one server"), "several": _("several servers")}
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def shelf(options: RecipeOptions, agents: Sequence[AgentRow] = ()) -> Shelf:
         total=len(cards),
         topics=_choices("topic", {topic: topic for topic in topics}, cards, asked),
         machines=_choices("servers", MACHINES, cards, asked),
-        quick=_choices("quick", {"1": "ten minutes at most"}, cards, asked)[0],
+        quick=_choices("quick", {"1": _("ten minutes at most")}, cards, asked)[0],
         text=asked["q"],
     )
 
@@ -117,7 +119,7 @@ def _fits(card: Card, asked: Mapping[str, str]) -> bool:
 def _words(card: Card) -> str:
     recipe = card.recipe
     texts = (recipe.slug, recipe.name, recipe.description, card.workload, recipe.source, recipe.topic, *card.needs)
-    return " ".join(texts).lower()
+    return " ".join((*texts, *map(localized, texts))).lower()
 
 
 @lru_cache(maxsize=2)
@@ -168,13 +170,13 @@ def _card(recipe: Recipe, plan: Plan, specs: Sequence[TrialSpec], past: PastTria
 
 def _needs(recipe: Recipe, specs: Sequence[TrialSpec]) -> Iterable[str]:
     if recipe.minimum_version > _ANY_VERSION:
-        yield f"PostgreSQL {_version(recipe.minimum_version)} or later"
+        yield _("PostgreSQL {version} or later", version=_version(recipe.minimum_version))
     if recipe.compare is Compare.BUILDS:
-        yield "a build with a table access method of its own, or the heap alone"
+        yield _("a build with a table access method of its own, or the heap alone")
     for name in dict.fromkeys(spec.topology for spec in specs):
         yield from _of_topology(kinds().topologies[name])
     for spec in specs:
-        yield from (f"host factor {name}" for name in spec.host)
+        yield from (_("host factor {name}", name=name) for name in spec.host)
 
 
 def _of_topology(topology: TopologySpec) -> Iterable[str]:

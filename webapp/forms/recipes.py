@@ -13,6 +13,7 @@ from django.conf import settings
 from django.http import Http404
 from django.urls import reverse
 
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan.recipes import Build, Compare, Recipe, Recipes, read_all
 from results.models.agents import AgentState
@@ -82,7 +83,8 @@ def find_recipe(slug: str) -> Recipe:
         if broken.slug == slug:
             raise broken.error
     if (recipe := plans.find(slug)) is None:
-        raise Http404(f"There is no ready plan {slug!r}. {suggestion(slug, [one.slug for one in plans.plans])}")
+        nearest = suggestion(slug, [one.slug for one in plans.plans])
+        raise Http404(_("There is no ready plan {slug!r}. {nearest}", slug=slug, nearest=nearest))
     return recipe
 
 
@@ -198,7 +200,7 @@ def form_address(recipe: Recipe, agent: AgentRow) -> str:
 
 
 def _note(recipe: Recipe, row: InstallationRow) -> str:
-    return "" if row.version_num >= recipe.minimum_version else "older than the workload needs"
+    return "" if row.version_num >= recipe.minimum_version else _("older than the workload needs")
 
 
 def _usable(agent: AgentRow) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from results import models, stored_plans
-from results.domain.errors import StateError, TeitenError
+from results.domain.errors import StateError, TeitenError, restored
+from results.domain.messages import gettext_lazy as _
 from results.models.audit import Scope
 from results.queries.runs.plan_loss import PlanLoss, plan_loss
 from webapp.access import NO_PLAN_DELETION, actor, may_delete, needs, require_plan_deletion
@@ -37,7 +39,7 @@ def _preview(request: HttpRequest, loss: PlanLoss, error: StateError | None = No
     context = {
         "loss": loss,
         "denied": "" if may_delete(request, [loss.created_by_id]) else NO_PLAN_DELETION,
-        "problem": error.as_dict() if error else None,
+        "problem": restored(error.as_dict()) if error else None,
     }
     return render(request, "plans/remove.html", context, status=status_of(error) if error else 200)
 
@@ -47,15 +49,19 @@ def _do(request: HttpRequest, do: str, loss: PlanLoss) -> None:
     stored = models.Plan.objects.get(pk=loss.id)
     if do == ARCHIVE:
         stored_plans.archive_plan(stored, actor(request))
-        ended = " Its schedule has ended." if loss.schedule else ""
-        messages.success(request, f"Archived {loss.name}: it is off the list, its runs stay.{ended}")
+        done = gettext("Archived {name}: it is off the list, its runs stay.")
+        if loss.schedule:
+            done = gettext("Archived {name}: it is off the list, its runs stay. Its schedule has ended.")
+        messages.success(request, done.format(name=loss.name))
     elif do == RESTORE:
         stored_plans.restore_plan(stored, actor(request))
-        messages.success(request, f"Put back on the list: {loss.name}. It has no schedule.")
+        done = gettext("Put back on the list: {name}. It has no schedule.")
+        messages.success(request, done.format(name=loss.name))
     elif do == DELETE:
         require_plan_deletion(request, [loss.created_by_id])
         stored_plans.delete_plan(stored, actor(request))
-        messages.success(request, f"Deleted {loss.name}.")
+        messages.success(request, gettext("Deleted {name}.").format(name=loss.name))
     else:
-        todo = f"There are {ARCHIVE}, {RESTORE} and {DELETE}."
-        raise TeitenError(f"There is nothing called {do!r} to be done.", where="do", todo=todo)
+        what = _("There is nothing called {do!r} to be done.", do=do)
+        todo = _("There are {archive}, {restore} and {delete}.", archive=ARCHIVE, restore=RESTORE, delete=DELETE)
+        raise TeitenError(what, where="do", todo=todo)

@@ -12,12 +12,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from results import alerts, models, runs, stored_plans
 from results.domain import toml_text
-from results.domain.errors import PlanError, Problem, StateError, TeitenError
+from results.domain.errors import PlanError, Problem, StateError, TeitenError, restored
 from results.domain.kinds.host_factors import BUILT_IN
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.plan import Plan, draft_of_toml
 from results.domain.plan import read as read_plan
 from results.domain.plan.aa import twinned
@@ -40,6 +43,7 @@ from webapp.access import (
     scope_of,
 )
 from webapp.forms.plan import PlanForm, Posted, describe, draft_of_form, mapping_of, switched
+from webapp.language import joined
 from webapp.pages.common import moment, number, toml_file
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -146,8 +150,8 @@ def import_toml(request: HttpRequest) -> HttpResponse:
         require_standing(request, plan)
         stored = stored_plans.save_plan(plan, kinds(), user=person(request), actor=actor(request))
     except PlanError as error:
-        return render(request, "plans/import.html", {"toml": text, "problem": error.as_dict()}, status=422)
-    messages.success(request, f"Imported {stored.name}.")
+        return render(request, "plans/import.html", {"toml": text, "problem": restored(error.as_dict())}, status=422)
+    messages.success(request, gettext("Imported {name}.").format(name=stored.name))
     return redirect("plans:detail", stored.pk)
 
 
@@ -186,8 +190,8 @@ def run(request: HttpRequest, plan_id: int) -> HttpResponse:
 def require_as_shown(request: HttpRequest, stored: models.Plan) -> None:
     """Raise StateError where somebody has changed the plan since its page was shown: who starts it answers for it."""
     if request.POST.get("hash", stored.hash) != stored.hash:
-        what = f"The plan {stored.name!r} has been changed since this page was shown."
-        raise StateError(what, where="plan", todo="Look at it again, then start or schedule it.")
+        what = _("The plan {name!r} has been changed since this page was shown.", name=stored.name)
+        raise StateError(what, where="plan", todo=_("Look at it again, then start or schedule it."))
 
 
 @require_POST
@@ -200,7 +204,7 @@ def watch(request: HttpRequest, plan_id: int) -> HttpResponse:
     _require_channel(request, channel)
     stored = models.Plan.objects.get(pk=plan_id)
     alerts.watch(stored, channel, target, user=person(request), actor=actor(request))
-    messages.success(request, f"{target} is notified of runs that end from now on.")
+    messages.success(request, gettext("{target} is notified of runs that end from now on.").format(target=target))
     return redirect("plans:detail", plan_id)
 
 
@@ -211,13 +215,13 @@ def unwatch(request: HttpRequest, plan_id: int, watch_id: int) -> HttpResponse:
     row = models.Watch.objects.get(pk=watch_id, plan_id=plan_id)
     _require_channel(request, row.channel)
     alerts.unwatch(row, actor(request))
-    messages.success(request, "Removed.")
+    messages.success(request, gettext("Removed."))
     return redirect("plans:detail", plan_id)
 
 
 def _require_channel(request: HttpRequest, channel: str) -> None:
     if channel == alerts.WEBHOOK and not allows(scope_of(request.user), Scope.ADMIN):
-        raise PermissionDenied("A webhook is set and removed by an administrator.")
+        raise PermissionDenied(_("A webhook is set and removed by an administrator."))
 
 
 def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
@@ -230,7 +234,7 @@ def _saved(request: HttpRequest, stored: models.Plan | None) -> HttpResponse:
         mapping = mapping_of(request.POST, kinds())
         return show_form(request, mapping, stored=stored, problems=error.problems, posted=request.POST)
     if "run" not in request.POST:
-        messages.success(request, f"Stored {row.name}.")
+        messages.success(request, gettext("Stored {name}.").format(name=row.name))
         return redirect("plans:detail", row.pk)
     return _run_stored(request, plan, row)
 
@@ -273,19 +277,25 @@ def show_form(
     context = {
         "form": _described(mapping, posted),
         "stored": stored,
-        "problems": [problem.as_dict() for problem in problems],
+        "problems": listed(problems),
     }
     return render(request, "plans/form.html", context, status=422 if problems else 200)
+
+
+def listed(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    """Problems in the reader's language, for a page and its script."""
+    return [{name: localized(text) for name, text in restored(problem.as_dict()).items()} for problem in problems]
 
 
 def _described(mapping: Mapping[str, Any], posted: Posted | None = None) -> PlanForm:
     agents = list_agents()
     installations: set[str] = set()
-    host_factors = dict(BUILT_IN)
+    host_factors: dict[str, str] = dict(BUILT_IN)
     for agent in agents:
         installations.update(installation.name for installation in agent.installations if installation.present)
         for factor in agent.host_factors:
-            host_factors[factor.name] = f"{', '.join(level.label for level in factor.levels)}. {factor.help}"
+            levels = joined(level.label for level in factor.levels)
+            host_factors[factor.name] = gettext("{levels}. {help}").format(levels=levels, help=factor.help)
     return describe(mapping, kinds(), [agent.name for agent in agents], sorted(installations), posted, host_factors)
 
 
@@ -293,10 +303,10 @@ def _previewed(request: HttpRequest) -> dict[str, Any]:
     try:
         plan = _posted_plan(request)
         previewed = retry_after_discovery(lambda: preview_of(plan, kinds()))
-        refused = [problem.as_dict() for problem in refused_code(request, plan, kinds())]
+        refused = listed(refused_code(request, plan, kinds()))
         return {"preview": previewed, "problems": [], "refused": refused}
     except PlanError as error:
-        return {"problems": [problem.as_dict() for problem in error.problems]}
+        return {"problems": listed(error.problems)}
 
 
 def _suggested() -> Mapping[str, Any]:
@@ -314,7 +324,7 @@ def _posted_toml(request: HttpRequest) -> str:
     if upload is None:
         return request.POST.get("toml", "").replace("\r\n", "\n")
     if (upload.size or 0) > LONGEST_TOML:
-        raise PlanError([Problem("file", "The file is larger than 1 MB.", "A plan is a small text file.")])
+        raise PlanError([Problem("file", _("The file is larger than 1 MB."), _("A plan is a small text file."))])
     return upload.read().decode("utf-8", errors="replace")
 
 
@@ -322,7 +332,8 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         return toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
+        what = _("The file is not TOML: {error}.", error=str(error))
+        raise PlanError([Problem("TOML", what, _("Correct that line."))]) from error
 
 
 def _moment(text: str) -> datetime | None:

@@ -18,7 +18,7 @@ from results.queries.runs.plans import free_name
 from webapp.access import allows, needs, scope_of
 from webapp.forms.recipe_cards import shelf
 from webapp.forms.recipes import describe, find_recipe, plan_of, recipes
-from webapp.pages.plans import show_form
+from webapp.pages.plans import listed, show_form
 from workers.registry import kinds
 
 
@@ -58,7 +58,7 @@ def _shown(request: HttpRequest, recipe: Recipe, problems: Sequence[Problem] = (
     context = {
         "recipe": recipe,
         "choice": describe(recipe, request.GET, list_agents(), sent=bool(problems)),
-        "problems": [problem.as_dict() for problem in problems],
+        "problems": listed(problems),
         "may_run": allows(scope_of(request.user), Scope.RUN),
     }
     return render(request, "plans/recipe.html", context, status=422 if problems else 200)

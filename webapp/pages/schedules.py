@@ -8,10 +8,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import models, stored_plans
-from results.domain.errors import PlanError
+from results.domain.errors import PlanError, restored
 from results.models.audit import Scope
 from results.schedules import plan_schedule
 from webapp.access import actor, is_admin, needs, person, require_plan
@@ -29,7 +30,7 @@ def preview(request: HttpRequest, plan_id: int) -> HttpResponse:
     try:
         context["schedule"] = plan_schedule(plan_id, kinds(), timezone.now(), request.GET.get("cron", ""))
     except PlanError as error:
-        context["schedule_problem"] = error.as_dict()
+        context["schedule_problem"] = restored(error.as_dict())
     return render(request, "plans/_schedule.html", context)
 
 
@@ -50,5 +51,6 @@ def save(request: HttpRequest, plan_id: int) -> HttpResponse:
         as_admin=is_admin(request),
         make_up="make_up" in request.POST,
     )
-    messages.success(request, f"It runs at “{cron}” (UTC)." if cron else "It runs by itself no longer.")
+    done = gettext("It runs at “{cron}” (UTC).") if cron else gettext("It runs by itself no longer.")
+    messages.success(request, done.format(cron=cron))
     return redirect("plans:detail", plan_id)
