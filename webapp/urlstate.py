@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import nearest
 from results.queries.shared.selection import Selection
 
@@ -81,10 +82,14 @@ def unknown_parameter(name: str, known: Sequence[str]) -> TeitenError:
     known: those that mean something; '<…>' in one stands for anything."""
     meant = nearest(name, known)
     if not meant and any(one.startswith(FILTER) for one in known):
-        meant = f"{FILTER}{name}, where {name} is a dimension"
-    near = f"Did you mean {meant}? " if meant else ""
-    there = f"There are {', '.join(known)}." if known else "There are none here."
-    return TeitenError(f"There is no parameter {name!r}.", where=name, todo=near + there)
+        meant = _("{parameter}, where {name} is a dimension", parameter=FILTER + name, name=name)
+    if not known:
+        todo = _("There are none here.")
+    elif meant:
+        todo = _("Did you mean {meant}? There are {known}.", meant=meant, known=", ".join(known))
+    else:
+        todo = _("There are {known}.", known=", ".join(known))
+    return TeitenError(_("There is no parameter {name!r}.", name=name), where=name, todo=todo)
 
 
 def read_view(query: str) -> View:
@@ -93,7 +98,8 @@ def read_view(query: str) -> View:
     chosen = {name: values[name][-1] for name in DRAWN if name in values}
     for name, text in chosen.items():
         if text not in DRAWN[name]:
-            raise TeitenError(f"There is no {name} {text!r}.", where=name, todo=f"There are {', '.join(DRAWN[name])}.")
+            what = _("There is no {name} {value!r}.", name=name, value=text)
+            raise TeitenError(what, where=name, todo=_("There are {known}.", known=", ".join(DRAWN[name])))
     return View(**chosen)
 
 
@@ -120,10 +126,12 @@ def write(selection: Selection, view: View = NO_VIEW) -> str:
 def _parse(query: str) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for part in query.split("&"):
-        name, _, text = part.partition("=")
+        name, _sign, text = part.partition("=")
         name, items = unquote_plus(name), [unquote_plus(item) for item in text.split(",")]
         if "\x00" in name + "".join(items):
-            raise TeitenError("A NUL byte is nothing that can be chosen.", where="query", todo="Leave %00 out.")
+            # xgettext:no-python-format
+            todo = _("Leave %00 out.")
+            raise TeitenError(_("A NUL byte is nothing that can be chosen."), where="query", todo=todo)
         values.setdefault(name, []).extend(item for item in items if item)
     return {name: items for name, items in values.items() if items}
 
@@ -132,7 +140,8 @@ def _runs(items: list[str]) -> tuple[int, ...]:
     texts = [number.strip() for item in items for number in item.split(",")]
     for number in texts:
         if not (number.isascii() and number.isdigit() and len(number) < 19):
-            raise TeitenError(f"{number!r} is not the number of a run.", where="run", todo="Write run=41,42.")
+            what = _("{number!r} is not the number of a run.", number=number)
+            raise TeitenError(what, where="run", todo=_("Write run=41,42."))
     return tuple(dict.fromkeys(int(number) for number in texts))
 
 

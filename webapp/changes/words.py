@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext, ngettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind
-from results.domain.units import counted
 from results.queries.changes.changes import Change, Changes
 from results.queries.shared.selection import JOINT, dimensions
 from webapp.chooser import title
+from webapp.language import joined
 from webapp.templatetags.teiten import configuration
 
 _HEADINGS = {
-    Kind.WORSE: "Regressions",
-    Kind.BETTER: "Improvements",
-    Kind.HIGHER: "Moved, without a better direction",
-    Kind.LOWER: "Moved, without a better direction",
+    Kind.WORSE: _("Regressions"),
+    Kind.BETTER: _("Improvements"),
+    Kind.HIGHER: _("Moved, without a better direction"),
+    Kind.LOWER: _("Moved, without a better direction"),
 }
 
 
 def heading(change: Change) -> str:
-    return _HEADINGS[change.verdict.kind]
+    return localized(_HEADINGS[change.verdict.kind])
 
 
 def sentence(changes: Changes) -> str:
     """How much changed: '3 regressions, 5 improvements and 20 that only moved; …'."""
     kinds = changes.kinds
     if not kinds:
-        return "Nothing is compared here."
+        return gettext("Nothing is compared here.")
     worse, better = kinds.get(Kind.WORSE, 0), kinds.get(Kind.BETTER, 0)
     moved = kinds.get(Kind.HIGHER, 0) + kinds.get(Kind.LOWER, 0)
-    parts = [counted(worse, "regression"), counted(better, "improvement"), f"{moved} moved without a better direction"]
-    rest = [f"{kinds.get(Kind.SAME, 0):,} the same", f"{kinds.get(Kind.TOO_FEW, 0):,} undecided"]
+    parts = [
+        ngettext("{n:,} regression", "{n:,} regressions", worse).format(n=worse),
+        ngettext("{n:,} improvement", "{n:,} improvements", better).format(n=better),
+        gettext("{n} moved without a better direction").format(n=moved),
+    ]
+    rest = [
+        gettext("{n:,} the same").format(n=kinds.get(Kind.SAME, 0)),
+        gettext("{n:,} undecided").format(n=kinds.get(Kind.TOO_FEW, 0)),
+    ]
     if apart := kinds.get(Kind.NOT_COMPARABLE, 0):
-        rest.append(f"{apart:,} not comparable")
-    return f"{', '.join(parts)}. Not listed: {', '.join(rest)}."
+        rest.append(gettext("{n:,} not comparable").format(n=apart))
+    return gettext("{changed}. Not listed: {others}.").format(changed=joined(parts), others=joined(rest))
 
 
 def name(change: Change) -> str:
     """What changed: a metric, of which part, at which node."""
-    label = "Throughput and mean latency" if change.with_mean_latency else change.label
-    return ", ".join(text for text in (label, change.part, change.node) if text)
+    label = gettext("Throughput and mean latency") if change.with_mean_latency else localized(change.label)
+    return joined(text for text in (label, change.part, change.node) if text)
 
 
 def place(change: Change, changes: Changes) -> str:
@@ -56,7 +67,9 @@ def _named_level(axis: str, level: str) -> str:
 
 def sides(change: Change, changes: Changes) -> str:
     series = changes.selection.series or ""
-    return f"{_level(series, change.series)} against {_level(series, change.base)}"
+    return gettext("{series} against {base}").format(
+        series=_level(series, change.series), base=_level(series, change.base)
+    )
 
 
 def _level(axis: str, level: str) -> str:

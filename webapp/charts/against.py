@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
+from results.domain.messages import localized
 from results.domain.units import scale_for
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.cells import Key as CellKey
@@ -51,7 +54,7 @@ def against_figure(throughput: Comparison, latency: Comparison, panel: str, link
     shape = layout(
         _HEIGHT, largest=largest, xaxis=xaxis, yaxis=yaxis, meta=meta, annotations=notes, hovermode="closest"
     )
-    return or_words({"data": data, "layout": shape}, "No trial has both values.")
+    return or_words({"data": data, "layout": shape}, gettext("No trial has both values."))
 
 
 def _divisors(*comparisons: Comparison) -> tuple[float, float]:
@@ -64,7 +67,8 @@ def _divisors(*comparisons: Comparison) -> tuple[float, float]:
 
 def _axis(comparison: Comparison, divisor: float) -> dict[str, Any]:
     _, unit = scale_for(max((point.maximum for point in comparison.points), default=1.0), comparison.metric.unit)
-    return axis(f"{comparison.metric.label} ({unit})", rangemode="tozero", nticks=7, tickformat=",~r", automargin=True)
+    title = f"{localized(comparison.metric.label)} ({unit})"
+    return axis(title, rangemode="tozero", nticks=7, tickformat=",~r", automargin=True)
 
 
 def _traces(
@@ -87,6 +91,7 @@ def _traces(
         for point, other in pairs
         for trial, (value, latency) in _of_both(point, other).items()
     ]
+    place = gettext("{series} at {x}").format(series=name, x="%{text}")
     marks = {
         "type": "scatter",
         "name": name,
@@ -95,7 +100,7 @@ def _traces(
         "y": json_numbers([latency / divisors[1] for _, _, _, latency in trials]),
         "text": [escape(x) for x, *_ in trials],
         "customdata": [trial for _, trial, _, _ in trials],
-        "hovertemplate": f"{name} at %{{text}}<br><b>%{{x:,.4~r}}</b> · <b>%{{y:,.4~r}}</b><extra></extra>",
+        "hovertemplate": f"{place}<br><b>%{{x:,.4~r}}</b> · <b>%{{y:,.4~r}}</b><extra></extra>",
         "marker": {"symbol": mark(index), "size": 8, "color": colour(index, 62)},
         "meta": {"series": index},
     }

@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.comparison.summaries import summed_up
 from results.queries.shared.ordering import all_numbers
@@ -25,7 +29,13 @@ MOST_PANELS = 25
 FURTHEST = 1.25  # how much further than the values the intervals of ratios may stretch the figure
 SCALED = ("clients", "threads", "cores", "nodes")  # what a speed-up is over; and any setting of parallel workers
 _TIMES = "×"
-_NO_VALUE = {RATIO: "No cell here has a ratio to the baseline.", SPEEDUP: "There is no first value to compare with."}
+PER_NAMES: dict[str, str] = {"client": _("client"), "core": _("core"), "transaction": _("transaction")}
+_NO_VALUE = {
+    "": _("No trial has a value."),
+    RATIO: _("No cell here has a ratio to the baseline."),
+    SPEEDUP: _("There is no first value to compare with."),
+}
+_Y_TITLES = {RATIO: _("Ratio to the baseline"), SPEEDUP: _("Speed-up")}
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,7 @@ def comparison_figures(comparison: Comparison, view: View, link: str) -> list[Pa
         figure = medians_figure(xs, lines[panel], x_dimension=x, trial_url=int, link=link, **options)
         if LABEL in dimensions(x) or are_long(xs):
             figure = as_rows(figure, xs, len(lines[panel]))
-        drawn.append(Panel(f"figure-{number}", panel, or_words(figure, _NO_VALUE.get(shown, "No trial has a value."))))
+        drawn.append(Panel(f"figure-{number}", panel, or_words(figure, _NO_VALUE[shown])))
     return drawn
 
 
@@ -107,7 +117,7 @@ def _ideal(comparison: Comparison) -> Line:
     """Return the speed-up that is as large as what x is of."""
     first = float(comparison.xs[0])
     markers = tuple(Marker(index, float(x) / first, ()) for index, x in enumerate(comparison.xs))
-    return Line("ideal", len(comparison.series), markers, bare=True)
+    return Line(gettext("ideal"), len(comparison.series), markers, bare=True)
 
 
 def _divisors(comparison: Comparison, points: Sequence[Point], view: str) -> Mapping[str, float]:
@@ -165,8 +175,14 @@ def _reach(lines: Sequence[Line], comparison: Comparison) -> tuple[float, float]
 
 
 def _label(comparison: Comparison) -> str:
-    label, per = comparison.metric.label, comparison.selection.per
-    return f"{label} per {per}" if per else label
+    label, per = localized(comparison.metric.label), per_name(comparison)
+    return gettext("{metric} per {per}").format(metric=label, per=per) if per else label
+
+
+def per_name(comparison: Comparison) -> str:
+    """Return what the values are divided by, in words; '' where they are as measured."""
+    per = comparison.selection.per
+    return localized(PER_NAMES[per]) if per else ""
 
 
 def _options(comparison: Comparison, view: str, axes: str, reach: tuple[float, float], panels: int) -> dict[str, Any]:
@@ -174,7 +190,7 @@ def _options(comparison: Comparison, view: str, axes: str, reach: tuple[float, f
     log = low > 0 and (axes == "log" or (view == SPEEDUP and not axes))
     options: dict[str, Any] = {
         "unit": comparison.metric.unit if not view else _TIMES,
-        "y_title": {RATIO: "Ratio to the baseline", SPEEDUP: "Speed-up"}.get(view) or _label(comparison),
+        "y_title": localized(_Y_TITLES[view]) if view else _label(comparison),
         "largest": high,
         "x_title": axis_title(comparison.selection.x, comparison.metric),
         "axes": "log" if log else axes if axes == "linear" else "",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext
+
 from results.domain.units import scale_for
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
@@ -239,6 +241,8 @@ def _replicate_trace(
 
     placed: (x, replicate)."""
     replicates = [replicate for _, replicate in placed]
+    outlier = gettext("{replicate}, an outlier")
+    which = gettext("replicate {number}").format(number="%{text}")
     return {
         "type": "scatter",
         "name": escape(line.name),
@@ -246,9 +250,9 @@ def _replicate_trace(
         "mode": "markers",
         "x": [x for x, _ in placed],
         "y": json_numbers([replicate.value / divisor for replicate in replicates]),
-        "text": [f"{r.block}, an outlier" if r.outlier else r.block for r in replicates],
+        "text": [outlier.format(replicate=r.block) if r.outlier else r.block for r in replicates],
         "customdata": [trial_url(replicate.trial_id) for replicate in replicates],
-        "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · replicate %{{text}}<extra></extra>",
+        "hovertemplate": f"{escape(line.name)}<br><b>%{{y:,.4~r}} {shown}</b> · {which}<extra></extra>",
         "marker": {"symbol": symbol, "size": size, "color": colour(line.index, 62)},
     }
 

@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from results.domain.messages import localized
+
 Figure = dict[str, Any]
 
 MARKS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "triangle-down", "star")
@@ -83,8 +85,9 @@ def or_words(figure: Figure, words: str) -> Figure:
 
 
 def escape(text: str) -> str:
-    """Plotly reads a little HTML in texts; names of users must not become markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Plotly reads a little HTML in texts; names of users must not become markup. Messages are in the reader's
+    language."""
+    return localized(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def json_numbers(values: Sequence[float]) -> list[float | None]:

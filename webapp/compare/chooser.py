@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.utils.translation import gettext, ngettext, pgettext
 
 from results.domain.measurement.metrics import percentile_name
+from results.domain.messages import localized
 from results.queries.comparison.baselines import CELL, REFERENCE
 from results.queries.comparison.compare import Comparison
 from results.queries.shared.facets import Facet, MetricChoice
 from results.queries.shared.ordering import sorted_levels
-from results.queries.shared.selection import JOINT, LABEL, NODE, PER, STATISTICS, Selection, dimensions
+from results.queries.shared.selection import JOINT, LABEL, NODE, Selection, dimensions
+from webapp.charts.comparison import PER_NAMES
 from webapp.charts.style import PALETTE
 from webapp.chooser import (
     MOST_CHIPS,
@@ -22,13 +26,14 @@ from webapp.chooser import (
     label_choice,
     metric_choice,
     node_choice,
-    text_choice,
     title,
 )
 from webapp.compare.confounders import listed
+from webapp.compare.figure_words import STATISTIC_NAMES
 from webapp.compare.mixtures import between_runs
 from webapp.compare.state import AXES, WAS
 from webapp.labels import LABELLED, axis_title
+from webapp.language import joined
 from webapp.urlstate import FILTER, NO_SERIES, View
 
 PERCENTILE = percentile_name(0).removesuffix("0")  # of latency: 'latency.p'
@@ -93,7 +98,10 @@ def _in_runs(facet: Facet) -> str:
     runs_of: dict[str, list[str]] = {}
     for run, level in facet.by_run:
         runs_of.setdefault(level, []).append(run)
-    return ", ".join(f"{level} in run{'s' * (len(runs) > 1)} {listed(runs)}" for level, runs in runs_of.items())
+    return joined(
+        ngettext("{level} in run {runs}", "{level} in runs {runs}", len(runs)).format(level=level, runs=listed(runs))
+        for level, runs in runs_of.items()
+    )
 
 
 def _own_chips(comparison: Comparison) -> Iterable[Chips]:
@@ -123,9 +131,17 @@ def _choices(comparison: Comparison) -> Iterable[Choice]:
     yield from _axes(comparison)
     yield metric_choice(comparison.metrics, comparison.metric.name)
     yield from _of_metric(comparison)
-    yield text_choice("statistic", "statistic", STATISTICS, chosen.statistic)
-    yield Choice("baseline", "baseline", "baseline", tuple(_baselines(comparison)))
-    yield text_choice("per", "per", ("", *PER), chosen.per, "trial")
+    statistics = {name: str(word) for name, word in STATISTIC_NAMES.items()}
+    yield _word_choice("statistic", gettext("statistic"), statistics, chosen.statistic)
+    yield Choice("baseline", "baseline", gettext("baseline"), tuple(_baselines(comparison)))
+    per = {"": gettext("trial"), **PER_NAMES}
+    yield _word_choice("per", pgettext("per client, per core", "per"), per, chosen.per)
+
+
+def _word_choice(name: str, label: str, words: Mapping[str, str], chosen: str) -> Choice:
+    """Return a choice among what has a word each."""
+    options = (Option(value, localized(word), value == chosen) for value, word in words.items())
+    return Choice(name, name, label, tuple(options))
 
 
 def _axes(comparison: Comparison) -> Iterable[Choice]:
@@ -135,15 +151,16 @@ def _axes(comparison: Comparison) -> Iterable[Choice]:
         names += [name for name, own in ((LABEL, metric.labels), (NODE, metric.nodes)) if len(own) > 1]
     noun = comparison.metric.label_noun or LABELLED
     first, *others = dimensions(chosen.series or "") or [""]
-    yield Choice("x", "x", "x", dimension_options(names, chosen.x, noun))
-    none = Option(NO_SERIES, "none", chosen=not first)
-    yield Choice("series", "series", "series", (none, *dimension_options(names, first, noun)))
+    yield Choice("x", "x", pgettext("axis", "x"), dimension_options(names, chosen.x, noun))
+    none = Option(NO_SERIES, gettext("none"), chosen=not first)
+    yield Choice("series", "series", pgettext("of a figure", "series"), (none, *dimension_options(names, first, noun)))
     if first:
         second, free = ",".join(others), [name for name in names if name not in (first, *dimensions(chosen.x))]
         none = Option("", "–", chosen=not second)
-        yield Choice("series", "series-2", "and", (none, *dimension_options(free, second, noun)))
-    none = Option("", "one", chosen=not chosen.panel)
-    yield Choice("panel", "panel", "panels", (none, *dimension_options(names, chosen.panel, noun)))
+        options = (none, *dimension_options(free, second, noun))
+        yield Choice("series", "series-2", pgettext("a second dimension", "and"), options)
+    none = Option("", pgettext("panel", "one"), chosen=not chosen.panel)
+    yield Choice("panel", "panel", gettext("panels"), (none, *dimension_options(names, chosen.panel, noun)))
 
 
 def _of_metric(comparison: Comparison) -> Iterable[Choice]:
@@ -163,9 +180,9 @@ def _baselines(comparison: Comparison) -> Iterable[Option]:
     levels = [part for series in own for part in series.split(JOINT)] if several else []
     groups = {
         "": own,
-        "else the same": levels,
-        "one cell": _cells(comparison),
-        "saved reference": [REFERENCE + name for name in comparison.references],
+        gettext("else the same"): levels,
+        gettext("one cell"): _cells(comparison),
+        gettext("saved reference"): [REFERENCE + name for name in comparison.references],
     }
     for group, texts in groups.items():
         for text in dict.fromkeys(texts):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
+from django.utils.translation import gettext, ngettext
+
 from results.queries.comparison.compare import Comparison
 from results.queries.shared.facets import RUN, Facet
 from results.queries.shared.selection import Selection
@@ -30,7 +32,7 @@ def mixtures(comparison: Comparison, selection: Selection) -> list[tuple[str, li
     selection: of the page's address."""
     apart = between_runs(comparison)
     left = {run for facet in comparison.facets if facet.name == RUN for run in _with_trials(facet)}
-    several = [("plans", list(_ways_by_run(apart, left, selection)))] if apart else []
+    several = [(gettext("plans"), list(_ways_by_run(apart, left, selection)))] if apart else []
     return several + [
         (title(facet.name), [(text, _only(selection, facet.name, text)) for text in _with_trials(facet)[:MOST_CHIPS]])
         for facet in comparison.facets
@@ -50,7 +52,8 @@ def _ways_by_run(facets: Sequence[Facet], left: Set[str], selection: Selection) 
         levels = tuple(dict(facet.by_run).get(run, "") for facet in facets)
         runs_of.setdefault(levels, []).append(run)
     for runs in runs_of.values():
-        yield f"run{'s' * (len(runs) > 1)} {listed(runs)}", _only(selection, RUN, *runs)
+        text = ngettext("run {runs}", "runs {runs}", len(runs)).format(runs=listed(runs))
+        yield text, _only(selection, RUN, *runs)
 
 
 def _only(selection: Selection, name: str, *texts: str) -> str:

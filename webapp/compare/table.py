@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote_plus
 
+from django.utils.translation import gettext, ngettext
+
 from results.domain.measurement.metrics import Better
+from results.domain.messages import localized
 from results.domain.statistics.power import FEWEST, MOST
 from results.domain.statistics.verdict import Kind, Verdict, direction
-from results.domain.units import counted, format_number, scale_for
+from results.domain.units import format_number, scale_for
 from results.queries.comparison.baselines import REFERENCE
 from results.queries.comparison.cells import Key
 from results.queries.comparison.compare import Comparison, Point, Summary
@@ -223,7 +226,7 @@ def _cell(point: Point, divisor: float, reach: float, range_: tuple[float, float
         value=format_number(point.value / divisor),
         ratio=ratio(point.ratio) if point.base != point.key else "",
         kind=verdict.kind.value if verdict else "",
-        words=verdict.words if verdict else "",
+        words=localized(verdict.words) if verdict else "",
         interval=interval(verdict) if verdict else "",
         bar=_bar(verdict, reach),
         dots=_dots(point, *range_) if point.n > 1 else "",
@@ -246,14 +249,16 @@ def lacking(verdict: Verdict) -> str:
     if verdict.kind is not Kind.TOO_FEW:
         return ""
     if verdict.more and verdict.more > REASONABLE:
-        return f"cannot be told with a reasonable number of replicates: some {verdict.more} more a side"
+        text = gettext("cannot be told with a reasonable number of replicates: some {n} more a side")
+        return text.format(n=verdict.more)
     if verdict.more:
-        return f"about {counted(verdict.more, 'more replicate')} would tell"
+        text = ngettext("about {n:,} more replicate would tell", "about {n:,} more replicates would tell", verdict.more)
+        return text.format(n=verdict.more)
     if min(verdict.n, verdict.n_base) < FEWEST:
-        return f"it takes at least {FEWEST} replicates a side"
+        return gettext("it takes at least {n} replicates a side").format(n=FEWEST)
     if verdict.runs:
-        return "further runs would tell, not further replicates"
-    return f"more than {MOST} replicates would be needed"
+        return gettext("further runs would tell, not further replicates")
+    return gettext("more than {n} replicates would be needed").format(n=MOST)
 
 
 def place_of(point: Point) -> str:

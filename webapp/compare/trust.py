@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
+from results.domain.messages import localized
 from results.domain.statistics.trust import Fact, Trust
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.trust import trust_in
@@ -49,5 +51,9 @@ def _sources(fact: Fact, comparison: Comparison, address: str) -> Iterator[str]:
 
 def trust_text(comparison: Comparison) -> str:
     """Return the facts as one line of plain text, those that are not fine with their grade; two queries."""
-    facts = trust_in(comparison).facts
-    return " · ".join(f"{fact.words} ({fact.grade.words})" if fact.grade.words else fact.words for fact in facts)
+    return " · ".join(map(_fact_text, trust_in(comparison).facts))
+
+
+def _fact_text(fact: Fact) -> str:
+    words, grade = localized(fact.words), localized(fact.grade.words)
+    return gettext("{fact} ({grade})").format(fact=words, grade=grade) if grade else words

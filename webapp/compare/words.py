@@ -6,16 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext, ngettext, pgettext
+
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind, Verdict
-from results.domain.units import counted
-from results.queries.comparison.cells import Key, LeftOut
+from results.queries.comparison.cells import Key, LeftOut, Unmatched
 from results.queries.comparison.compare import Comparison, Point, Summary
 from results.queries.shared.ordering import DEFAULT, VERSIONS, all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.chooser import title as dimension_title
 from webapp.compare.confounders import confounders, listed
 from webapp.labels import axis_title, short_levels
+from webapp.language import joined
 
 MOST_NAMES = 3  # of series in a title
 MOST_SAID = 4  # series of which the lead speaks
@@ -24,13 +28,55 @@ _MOVED = (Kind.WORSE, Kind.BETTER, Kind.LOWER, Kind.HIGHER)  # named in this ord
 _INSTALLED = "postgresql-"
 _SWITCHED = {"on", "off", "true", "false"}
 _TIMES = {"tps", "us", "s", "1/s", "B/s"}
-_LEVELS = {
-    "clients": "client count",
-    "label": "label",
-    "version": "version",
-    "installation": "installation",
-    "scale": "scale",
-    "script": "script",
+_WORDS = {
+    "faster": _("faster"),
+    "slower": _("slower"),
+    "smaller": _("smaller"),
+    "larger": _("larger"),
+    Kind.BETTER: _("better"),
+    Kind.WORSE: _("worse"),
+    Kind.HIGHER: _("higher"),
+    Kind.LOWER: _("lower"),
+}
+_Places = tuple[str, str, str]  # where all of two cells are, all of n, and some of n
+_CELLS: _Places = (_("in both cells"), _("in all {n} cells"), _("in {count} of {n} cells"))
+_QUERIES: _Places = (_("at both queries"), _("at all {n:,} queries"), _("at {count} of {n:,} queries"))
+_CONFIGURATIONS: _Places = (
+    _("at both configurations"),
+    _("at all {n:,} configurations"),
+    _("at {count} of {n:,} configurations"),
+)
+_LEVELS: _Places = (
+    _("at both levels of {dimension}"),
+    _("at all {n:,} levels of {dimension}"),
+    _("at {count} of {n:,} levels of {dimension}"),
+)
+_LEVELS_OF: dict[str, _Places] = {
+    "clients": (
+        _("at both client counts"),
+        _("at all {n:,} client counts"),
+        _("at {count} of {n:,} client counts"),
+    ),
+    "label": (_("at both labels"), _("at all {n:,} labels"), _("at {count} of {n:,} labels")),
+    "version": (_("at both versions"), _("at all {n:,} versions"), _("at {count} of {n:,} versions")),
+    "installation": (
+        _("at both installations"),
+        _("at all {n:,} installations"),
+        _("at {count} of {n:,} installations"),
+    ),
+    "scale": (_("at both scales"), _("at all {n:,} scales"), _("at {count} of {n:,} scales")),
+    "script": (_("at both scripts"), _("at all {n:,} scripts"), _("at {count} of {n:,} scripts")),
+}
+_DIRECTIONS = {Better.HIGHER: _("Higher is better."), Better.LOWER: _("Lower is better.")}
+_WARNINGS = {
+    "drift": _(
+        "changed by {change:+.1%} from the run's first trial to its last, whatever the configuration "
+        "(p = {p:.2g}, {trials} trials)"
+    ),
+    "order": _(
+        "changed by {change:+.1%} from a block's first trial to its last, whatever the configuration "
+        "(p = {p:.2g}, {trials} trials)"
+    ),
 }
 
 
@@ -65,13 +111,15 @@ def panel_name(comparison: Comparison, panel: str) -> str:
 def heading(comparison: Comparison) -> str:
     """'PostgreSQL 18.4 and 12.1 against 11.6'; without a baseline 'Transactions per second by clients'."""
     if not comparison.metric.label:
-        return "Compare"
+        return gettext("Compare")
     base = comparison.selection.baseline
     names = names_of(comparison)
     others = [names[series] for series in comparison.series if series != base]
     if base not in names or not comparison.selection.series or not others:
-        return f"{comparison.metric.label} by {axis_title(comparison.selection.x, comparison.metric)}"
-    text = f"{listed(others) if len(others) <= MOST_NAMES else f'{len(others)} others'} against {names[base]}"
+        label, x = localized(comparison.metric.label), axis_title(comparison.selection.x, comparison.metric)
+        return gettext("{metric} by {x}").format(metric=label, x=x)
+    several = listed(others) if len(others) <= MOST_NAMES else gettext("{n} others").format(n=len(others))
+    text = gettext("{series} against {base}").format(series=several, base=names[base])
     return f"PostgreSQL {text}" if comparison.selection.series in VERSIONS and names[base][:1].isdigit() else text
 
 
@@ -95,7 +143,8 @@ def lead(comparison: Comparison) -> list[Sentence]:
     judged = [(series, points) for series, points in by_series.items() if points]
     sentences = [_sentence(series, points, comparison) for series, points in judged[:MOST_SAID]]
     for first in sentences[:1]:
-        sentences[0] = replace(first, rest=f"{comparison.metric.label} {first.rest}")
+        rest = pgettext("a metric and its ratio", "{metric} {rest}")
+        sentences[0] = replace(first, rest=rest.format(metric=localized(comparison.metric.label), rest=first.rest))
     return sentences
 
 
@@ -107,67 +156,101 @@ def _sentence(series: str, judged: Sequence[Point], comparison: Comparison) -> S
     ratio = _ratio(series, judged, comparison)
     if not moved:
         kind, count = kinds.most_common(1)[0]
-        claim = f"{name} {_unmoved(kind, judged, comparison)}{_of(count, total, comparison)}"
-        return Sentence(kind, claim, "; ".join([ratio, *_others(kinds, [kind])]))
-    parts = [f"{_word(kind, comparison)}{_of(kinds[kind], total, comparison)}" for kind in moved]
+        claim = _unmoved(name, kind, judged, comparison, _place(count, total, comparison))
+        return Sentence(kind, claim, _rest(ratio, kinds, [kind]))
+    claim = _moved(name, [_part(kind, _place(kinds[kind], total, comparison), comparison) for kind in moved])
     agreed = len(moved) == 1 and not kinds[Kind.NOT_COMPARABLE]
-    claim = f"{name} is {' and '.join(parts)}"
     if all(point.verdict and point.verdict.of_these_runs for point in judged):
-        claim = f"{claim} in these runs"
-    return Sentence(moved[0] if agreed else "", claim, "; ".join([ratio, *_others(kinds, moved)]))
+        claim = gettext("{claim} in these runs").format(claim=claim)
+    return Sentence(moved[0] if agreed else "", claim, _rest(ratio, kinds, moved))
+
+
+def _moved(name: str, parts: Sequence[str]) -> str:
+    """Return the claim about a series that moved: in one direction, or at some places in the other."""
+    first, *others = parts
+    if not others:
+        return gettext("{series} is {verdict}").format(series=name, verdict=first)
+    return gettext("{series} is {first} and {second}").format(series=name, first=first, second=joined(others))
+
+
+def _part(kind: Kind, place: str, comparison: Comparison) -> str:
+    word = localized(_WORDS[_word(kind, comparison)])
+    text = pgettext("faster at 3 of 8 client counts", "{verdict} {place}")
+    return text.format(verdict=word, place=place) if place else word
 
 
 def _word(kind: Kind, comparison: Comparison) -> str:
+    """Return the key of the word."""
     if kind in (Kind.HIGHER, Kind.LOWER):
-        return str(kind)
+        return kind
     better = kind is Kind.BETTER
     if comparison.metric.unit in _TIMES and comparison.metric.name != "lag":
         return "faster" if better else "slower"
     if comparison.metric.unit == "B" and comparison.metric.better == Better.LOWER:
         return "smaller" if better else "larger"
-    return "better" if better else "worse"
+    return kind
 
 
-def _unmoved(kind: Kind, judged: Sequence[Point], comparison: Comparison) -> str:
+def _unmoved(name: str, kind: Kind, judged: Sequence[Point], comparison: Comparison, place: str) -> str:
+    """Return the claim about a series that is nowhere known to have moved.
+
+    place: where that is so, '' where there is one place only."""
     point = judged[0]
     base = point.base[2] if point.base else comparison.selection.baseline
-    base = names_of(comparison).get(base, base)
+    values = {"series": name, "base": names_of(comparison).get(base, base), "place": place}
     if kind is Kind.SAME:
-        return f"is the same as {base}, within ±{comparison.metric.minimum_effect * 100:.3g} %,"
+        text = (
+            gettext("{series} is the same as {base}, within ±{margin:.3g} %, {place}")
+            if place
+            else gettext("{series} is the same as {base}, within ±{margin:.3g} %,")
+        )
+        return text.format(**values, margin=comparison.metric.minimum_effect * 100)
     if kind is Kind.NOT_COMPARABLE:
         own = [one for one in comparison.environment if one.series == judged[0].series]
-        return f"cannot be compared with {base}: {confounders(own)},"
-    return f"is {kind.words} against {base}"
+        text = (
+            gettext("{series} cannot be compared with {base}: {differences}, {place}")
+            if place
+            else gettext("{series} cannot be compared with {base}: {differences},")
+        )
+        return text.format(**values, differences=confounders(own))
+    text = (
+        gettext("{series} is {verdict} against {base} {place}")
+        if place
+        else gettext("{series} is {verdict} against {base}")
+    )
+    return text.format(**values, verdict=localized(kind.words))
 
 
-def _of(count: int, total: int, comparison: Comparison) -> str:
+def _place(count: int, total: int, comparison: Comparison) -> str:
+    """'at 3 of 8 client counts', 'at both labels', 'in all 12 cells'; '' of a single place."""
     if total == 1:
         return ""
-    if comparison.selection.panel:
-        return f" in {_every(f'{total} cells') if count == total else f'{count} of {total} cells'}"
-    queries = comparison.selection.x == LABEL and "query" in comparison.metric.name.split(".")
-    where = counted(total, "query") if queries else levels(total, comparison.selection.x)
-    return f" at {_every(where)}" if count == total else f" at {count} of {where}"
+    chosen = comparison.selection
+    both, all_, some = _CELLS if chosen.panel else _places(comparison)
+    text = some if count < total else both if total == 2 else all_
+    return localized(text).format(count=count, n=total, dimension=dimension_title(chosen.x))
 
 
-def _every(where: str) -> str:
-    """'2 client counts' → 'both client counts', '3 client counts' → 'all 3 client counts'."""
-    number, _, noun = where.partition(" ")
-    return f"both {noun}" if number == "2" else f"all {where}"
+def _places(comparison: Comparison) -> _Places:
+    """Return how the levels of the axis are spoken of: as configurations where they are of more dimensions than a
+    sentence can hold."""
+    x = comparison.selection.x
+    if x == LABEL and "query" in comparison.metric.name.split("."):
+        return _QUERIES
+    return _CONFIGURATIONS if len(dimensions(x)) > MOST_IN_SENTENCE else _LEVELS_OF.get(x, _LEVELS)
 
 
-def levels(count: int, dimension: str) -> str:
-    """'8 client counts', '1 level of work_mem'; of more dimensions than a sentence can hold '7 configurations'."""
-    noun = "configuration" if len(dimensions(dimension)) > MOST_IN_SENTENCE else _LEVELS.get(dimension)
-    if noun is None:
-        return f"{counted(count, 'level')} of {dimension_title(dimension)}"
-    return counted(count, noun)
+def _rest(ratio: str, kinds: Counter[Kind], named: Sequence[Kind]) -> str:
+    return pgettext("between clauses", "; ").join([ratio, *_others(kinds, named)])
 
 
 def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:
     for kind in (Kind.SAME, Kind.TOO_FEW, Kind.NOT_COMPARABLE):
         if kinds[kind] and kind not in named:
-            yield f"{'the same' if kind is Kind.SAME else kind.words} at {kinds[kind]}"
+            if kind is Kind.SAME:
+                yield gettext("the same at {n}").format(n=kinds[kind])
+            else:
+                yield gettext("{verdict} at {n}").format(verdict=localized(kind.words), n=kinds[kind])
 
 
 def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
@@ -177,10 +260,11 @@ def _ratio(series: str, judged: Sequence[Point], comparison: Comparison) -> str:
         return _ratio_of_cell(judged[0])
     summaries = [summary for summary in comparison.summaries if summary.series == series and summary.ratio is not None]
     if not summaries:
-        return "no ratio"
+        return gettext("no ratio")
     if len(summaries) > 1:
         ratios = [summary.ratio for summary in summaries if summary.ratio is not None]
-        return f"×{min(ratios):.3f} to ×{max(ratios):.3f} (geometric means of {len(summaries)} panels)"
+        text = gettext("×{low:.3f} to ×{high:.3f} (geometric means of {n} panels)")
+        return text.format(low=min(ratios), high=max(ratios), n=len(summaries))
     return _summary(summaries[0])
 
 
@@ -192,13 +276,17 @@ def _ratio_of_cell(point: Point) -> str:
     verdict = point.verdict
     if verdict is None or verdict.ratio is None or verdict.low is None:
         return f"×{point.ratio:.3f}"
-    return f"×{verdict.ratio:.3f} (95 % interval {verdict.low:.3f} … {verdict.high:.3f}, ratio of geometric means)"
+    # xgettext:no-python-format
+    text = gettext("×{ratio:.3f} (95 % interval {low:.3f} … {high:.3f}, ratio of geometric means)")
+    return text.format(ratio=verdict.ratio, low=verdict.low, high=verdict.high)
 
 
 def _summary(summary: Summary) -> str:
     if summary.estimate is None or summary.low is None or summary.high is None:
-        return f"×{summary.ratio:.3f} (geometric mean)"
-    return f"×{summary.estimate:.3f} (95 % interval {summary.low:.3f} … {summary.high:.3f}, geometric mean)"
+        return gettext("×{ratio:.3f} (geometric mean)").format(ratio=summary.ratio)
+    # xgettext:no-python-format
+    text = gettext("×{ratio:.3f} (95 % interval {low:.3f} … {high:.3f}, geometric mean)")
+    return text.format(ratio=summary.estimate, low=summary.low, high=summary.high)
 
 
 def missing(comparison: Comparison) -> list[int]:
@@ -212,17 +300,30 @@ def unmatched(comparison: Comparison) -> list[str]:
     names = names_of(comparison)
     cells_of: dict[tuple[str, str], list[str]] = {}
     for row in comparison.unmatched:
-        base = names.get(row.base[2], row.base[2])
-        what = "has no result" if row.lacks == "cell" else f"has nothing of {base} to be compared with"
-        x_and_panel = f"{row.x} ({row.panel})" if row.panel else row.x
-        cells_of.setdefault((names.get(row.series, row.series), what), []).append(x_and_panel)
+        lacking = "" if row.lacks == "cell" else names.get(row.base[2], row.base[2])
+        cells_of.setdefault((names.get(row.series, row.series), lacking), []).append(_x_and_panel(row))
     x = axis_title(comparison.selection.x, comparison.metric)
-    sentences = [f"{series} {what} at {x} {_shortened(several)}" for (series, what), several in cells_of.items()]
+    sentences = [_unmatched(*of, x, several) for of, several in cells_of.items()]
     if comparison.lost:
-        count, baseline = len(comparison.lost), comparison.selection.baseline
-        lost = f"{count} of the trials that {baseline} was saved with count no more, or lost its metric when read again"
-        sentences.insert(0, lost)
+        lost = gettext(
+            "{n} of the trials that {baseline} was saved with count no more, or lost its metric when read again"
+        )
+        sentences.insert(0, lost.format(n=len(comparison.lost), baseline=comparison.selection.baseline))
     return sentences + _left_out(comparison)
+
+
+def _unmatched(series: str, base: str, x: str, places: Sequence[str]) -> str:
+    """base: of which there is nothing, '' where it is the series of which there is none."""
+    text = (
+        gettext("{series} has nothing of {base} to be compared with at {x} {levels}")
+        if base
+        else gettext("{series} has no result at {x} {levels}")
+    )
+    return text.format(series=series, base=base, x=x, levels=_shortened(places))
+
+
+def _x_and_panel(cell: Unmatched | LeftOut) -> str:
+    return gettext("{x} ({panel})").format(x=cell.x, panel=cell.panel) if cell.panel else cell.x
 
 
 def _left_out(comparison: Comparison) -> list[str]:
@@ -233,19 +334,20 @@ def _left_out(comparison: Comparison) -> list[str]:
     for one in comparison.left_out:
         series, base = (names.get(name, name) for name in (one.series, base_of[one.panel, one.x, one.series]))
         lacking = (series, base) if one.lacks == "cell" else (base, series)
-        x_and_panel = f"{one.x} ({one.panel})" if one.panel else one.x
-        cells_of.setdefault((*lacking, configuration(one)), []).append(x_and_panel)
+        cells_of.setdefault((*lacking, configuration(one)), []).append(_x_and_panel(one))
     x = axis_title(comparison.selection.x, comparison.metric)
+    text = gettext(
+        "{series} was not measured with {configuration} at {x} {levels}: its comparison with {other} leaves it out"
+    )
     return [
-        f"{lacking} was not measured with {levels} at {x} {_shortened(several)}: "
-        f"its comparison with {other} leaves it out"
-        for (lacking, other, levels), several in cells_of.items()
+        text.format(series=series, configuration=which, x=x, levels=_shortened(several), other=other)
+        for (series, other, which), several in cells_of.items()
     ]
 
 
 def configuration(one: LeftOut) -> str:
     """'clients 4, scale 10'."""
-    return ", ".join(f"{dimension_title(name)} {level}" for name, level in one.levels.items())
+    return joined(f"{dimension_title(name)} {level}" for name, level in one.levels.items())
 
 
 def left_out(comparison: Comparison) -> dict[Key, tuple[str, str]]:
@@ -262,33 +364,36 @@ def _left_out_of(point: Point, by_key: Mapping[Key, Point], alone: Sequence[Left
     own, of_base = ([configuration(one) for one in alone if one.lacks == lacks] for lacks in ("baseline", "cell"))
     counts, which = [], []
     if own:
-        counts.append(f"{point.compared} of {counted(point.configurations, 'configuration')}")
-        which.append(f"{listed(own)}, which the baseline lacks")
+        of_own = ngettext("{n} of {total:,} configuration", "{n} of {total:,} configurations", point.configurations)
+        counts.append(of_own.format(n=point.compared, total=point.configurations))
+        which.append(gettext("{configurations}, which the baseline lacks").format(configurations=listed(own)))
     if of_base and point.base:
-        configurations = by_key[point.base].configurations
-        counts.append(f"{configurations - len(of_base)} of the baseline's {configurations}")
-        which.append(f"{listed(of_base)}, which only the baseline has")
-    return f"ratio of {' and '.join(counts)}", f"Left out: {'; '.join(which)}."
+        total = by_key[point.base].configurations
+        counts.append(gettext("{n} of the baseline's {total}").format(n=total - len(of_base), total=total))
+        which.append(gettext("{configurations}, which only the baseline has").format(configurations=listed(of_base)))
+    left_out_ones = pgettext("between clauses", "; ").join(which)
+    return (
+        gettext("ratio of {counts}").format(counts=listed(counts)),
+        gettext("Left out: {configurations}.").format(configurations=left_out_ones),
+    )
 
 
 def warnings(comparison: Comparison) -> list[tuple[int, str]]:
     """(run, what happened to its values while it was measured)."""
-    texts = {
-        "drift": "changed by {change:+.1%} from the run's first trial to its last, whatever the configuration",
-        "order": "changed by {change:+.1%} from a block's first trial to its last, whatever the configuration",
-    }
     return [
-        (w.run_id, f"{texts[w.kind].format(change=w.change)} (p = {w.p:.2g}, {w.trials} trials)".replace("-", "−", 1))
+        (w.run_id, localized(_WARNINGS[w.kind]).format(change=w.change, p=w.p, trials=w.trials).replace("-", "−", 1))
         for w in comparison.warnings
     ]
 
 
 def _shortened(places: Sequence[str], most: int = 12) -> str:
-    return listed(places) if len(places) <= most else f"{', '.join(places[:most])} and {len(places) - most} more"
+    if len(places) <= most:
+        return listed(places)
+    return gettext("{places} and {n} more").format(places=joined(places[:most]), n=len(places) - most)
 
 
 def direction(better: str) -> str:
-    return {Better.HIGHER: "Higher is better.", Better.LOWER: "Lower is better."}.get(Better(better), "")
+    return localized(_DIRECTIONS.get(Better(better), ""))
 
 
 def rule(comparison: Comparison) -> str:
@@ -298,19 +403,33 @@ def rule(comparison: Comparison) -> str:
     if not verdicts:
         return ""
     family = comparison.family or len(verdicts)
-    cells = f"corrected for the {family} comparisons of these runs" if family > 1 else "one comparison"
-    margin = f"margin ±{verdicts[0].margin * 100:.3g} %"
-    text = ", ".join((f"Verdicts by rule {verdicts[0].rule}", margin, cells, *_other_runs(comparison, verdicts)))
+    corrected = gettext("corrected for the {n} comparisons of these runs") if family > 1 else gettext("one comparison")
+    parts = joined(
+        (
+            gettext("Verdicts by rule {rule}").format(rule=verdicts[0].rule),
+            gettext("margin ±{margin:.3g} %").format(margin=verdicts[0].margin * 100),
+            corrected.format(n=family),
+            *_other_runs(comparison, verdicts),
+        )
+    )
     if not any(verdict.looks for verdict in verdicts):
-        return f"{text}."
-    level = min(verdict.level for verdict in verdicts)
-    return f"{text}. Replicates were added after looks: a difference takes an adjusted p of {level:.2g}."
+        return gettext("{parts}.").format(parts=parts)
+    text = gettext("{parts}. Replicates were added after looks: a difference takes an adjusted p of {level:.2g}.")
+    return text.format(parts=parts, level=min(verdict.level for verdict in verdicts))
 
 
 def _other_runs(comparison: Comparison, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Give what other runs are part of the verdicts."""
     runs = sorted({verdict.runs for verdict in verdicts if verdict.runs})
     if runs:
-        yield f"with the spread of {' to '.join(map(str, runs[:: max(len(runs) - 1, 1)]))} runs"
+        first, last = runs[0], runs[-1]
+        text = (
+            gettext("with the spread of {first} runs")
+            if first == last
+            else gettext("with the spread of {first} to {last} runs")
+        )
+        yield text.format(first=first, last=last)
     if any(verdict.earlier for verdict in verdicts):
-        yield f"with the noise of {counted(len(comparison.earlier_runs), 'earlier run')}"
+        n = len(comparison.earlier_runs)
+        text = ngettext("with the noise of {n:,} earlier run", "with the noise of {n:,} earlier runs", n)
+        yield text.format(n=n)

@@ -10,6 +10,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from results.domain.statistics.verdict import Kind
@@ -81,7 +82,7 @@ def _chooser(changes: Changes, selection: Selection, group: str) -> Chooser:
     groups = ("", *dict.fromkeys((*changes.groups, *([group] if group else []))))
     return Chooser(
         chips=tuple(chips),
-        choices=(text_choice(GROUP, "metrics", groups, group, "all"),),
+        choices=(text_choice(GROUP, gettext("metrics"), groups, group, gettext("all")),),
         hidden=_kept(selection, filtered),
     )
 

@@ -10,10 +10,13 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from results.domain import plan
 from results.domain.errors import PlanError, TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.models import Run
 from results.models.audit import Scope
 from results.plan_code import AgentNames, agents_without_code
@@ -28,11 +31,11 @@ from results.queries.shared.selection import Selection
 from results.runs import MOST_BLOCKS
 from webapp import urlstate
 from webapp.access import allows, may_plan, scope_of
-from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, possible_views, stacked_steps
+from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, per_name, possible_views, stacked_steps
 from webapp.charts.style import key
 from webapp.compare import words
 from webapp.compare.chooser import PERCENTILE, chooser, run_differences
-from webapp.compare.figure_words import SHARED, how_drawn, left_out_of_figure
+from webapp.compare.figure_words import SHARED, how_drawn, left_out_of_figure, statistic_name
 from webapp.compare.mixtures import mixtures
 from webapp.compare.panels import comparison_panels
 from webapp.compare.state import WAS, settled, shortest
@@ -49,7 +52,8 @@ from workers.registry import kinds
 
 LISTED = 30  # runs to choose from
 SUGGESTED = 5
-AXES = ("log", "linear")
+AXES = {"log": _("log"), "linear": _("linear")}
+VIEWS = {"": _("values"), RATIO: _("ratio"), SPEEDUP: _("speed-up"), AGAINST: _("against latency")}
 SUGGESTED_BLOCKS = 10  # at most: how many would tell is known but roughly until some more are there
 
 
@@ -92,7 +96,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
     panel, x, series = (request.GET.get(name, "") for name in ("in", "at", "of"))
     point = by_key.get((panel, x, series))
     if point is None:
-        raise Http404("The comparison has no such cell.")
+        raise Http404(_("The comparison has no such cell."))
     base = by_key.get(point.base) if point.base and point.base != point.key else None
     runs = runs_lacking_replicates(point, base)
     compared, left_out = words.left_out(comparison).get(point.key, ("", ""))
@@ -100,6 +104,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
         "comparison": comparison,
         "point": point,
         "base": base,
+        "per": per_name(comparison),
         "lacks": lacking(point.verdict) if point.verdict else "",
         "compared": compared,
         "left_out": left_out,
@@ -143,6 +148,8 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
     return {
         "comparison": comparison,
         "chosen": comparison.selection,
+        "statistic": statistic_name(comparison),
+        "per": per_name(comparison),
         "chooser": chooser(comparison, view),
         "run_differences": run_differences(comparison),
         "view": view,
@@ -198,7 +205,7 @@ def _runs(selection: Selection, runs: Sequence[RunRow]) -> dict[str, Any]:
 
 def _key(comparison: Comparison) -> list[Any]:
     names = words.names_of(comparison)
-    return list(zip(key([name or comparison.metric.label for name in names.values()]), names, strict=True))
+    return list(zip(key([name or localized(comparison.metric.label) for name in names.values()]), names, strict=True))
 
 
 def _offered(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
@@ -233,25 +240,32 @@ def _may_extend(request: HttpRequest, toml: str, without_code: AgentNames) -> bo
 
 def _views(comparison: Comparison, selection: Selection, view: View) -> list[tuple[str, str, bool]]:
     """(text, query, chosen) of each way to draw the figure."""
-    names = {RATIO: "ratio", SPEEDUP: "speed-up", AGAINST: "against latency"}
     possible = possible_views(comparison)
-    drawings = [("", "values"), *((name, names[name]) for name in possible)] if possible else []
+    drawings = ["", *possible] if possible else []
     current = view.view if view.view in possible else ""
-    ways = [(name, replace(view, axes="" if view.axes == name else name), view.axes == name) for name in AXES]
-    ways += [(text, replace(view, view=name), current == name) for name, text in drawings]
+    ways = [
+        (text, replace(view, axes="" if view.axes == name else name), view.axes == name) for name, text in AXES.items()
+    ]
+    ways += [(VIEWS[name], replace(view, view=name), current == name) for name in drawings]
     if len(comparison.panels) > 1:
         shared = view.scale == SHARED
-        ways.append(("one scale", replace(view, scale="" if shared else SHARED), shared))
+        ways.append((_("one scale"), replace(view, scale="" if shared else SHARED), shared))
     return [(text, urlstate.write(selection, way), chosen) for text, way, chosen in ways]
 
 
 def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:
     """(query, text): newest runs that have something to compare, and the newest two of a plan."""
     ended = [run for run in runs if run.trials_done]
-    single = [(f"run={run.id}", f"Run {run.id}, {run.name}") for run in ended if run.configurations > 1]
+    single = [
+        (f"run={run.id}", gettext("Run {run}, {name}").format(run=run.id, name=run.name))
+        for run in ended
+        if run.configurations > 1
+    ]
     newest: dict[str, RunRow] = {}
     pairs = []
     for run in ended:
         if (newer := newest.setdefault(run.name, run)) is not run:
-            pairs.append((f"run={run.id},{newer.id}&series=run", f"{run.name}: run {newer.id} against run {run.id}"))
+            text = gettext("{name}: run {newer} against run {older}")
+            text = text.format(name=run.name, newer=newer.id, older=run.id)
+            pairs.append((f"run={run.id},{newer.id}&series=run", text))
     return [*single[:SUGGESTED], *pairs[:SUGGESTED]]

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext_lazy
 from django.views.decorators.http import require_safe
 
 from results.domain.environment.difference import KeyJudgement
@@ -23,19 +24,19 @@ from webapp.templatetags.environments import one_side
 
 ALL = "all"
 TITLES = {
-    LayerKind.BUILD: "Build",
-    LayerKind.SETTINGS: "Settings in force",
-    LayerKind.DEFAULTS: "Defaults of the build",
-    LayerKind.ACCESS_METHOD: "Table access method",
-    LayerKind.TOPOLOGY: "Topology",
-    LayerKind.DATA: "Data",
-    LayerKind.CLIENT: "Load",
-    AGENT: "Which host",
-    LayerKind.HARDWARE: "Hardware",
-    LayerKind.KERNEL: "Kernel",
-    LayerKind.STORAGE: "Storage",
-    LayerKind.HOST: "Set on the host",
-    LayerKind.TOOL: "Tools",
+    LayerKind.BUILD: pgettext_lazy("layer", "Build"),
+    LayerKind.SETTINGS: pgettext_lazy("layer", "Settings in force"),
+    LayerKind.DEFAULTS: pgettext_lazy("layer", "Defaults of the build"),
+    LayerKind.ACCESS_METHOD: pgettext_lazy("layer", "Table access method"),
+    LayerKind.TOPOLOGY: pgettext_lazy("layer", "Topology"),
+    LayerKind.DATA: pgettext_lazy("layer", "Data"),
+    LayerKind.CLIENT: pgettext_lazy("layer", "Load"),
+    AGENT: pgettext_lazy("layer", "Which host"),
+    LayerKind.HARDWARE: pgettext_lazy("layer", "Hardware"),
+    LayerKind.KERNEL: pgettext_lazy("layer", "Kernel"),
+    LayerKind.STORAGE: pgettext_lazy("layer", "Storage"),
+    LayerKind.HOST: pgettext_lazy("layer", "Set on the host"),
+    LayerKind.TOOL: pgettext_lazy("layer", "Tools"),
 }
 
 
@@ -173,12 +174,12 @@ def _group(kind: str, judgements: Sequence[KeyJudgement], query: DiffQuery) -> L
         listed = sorted(judgements, key=lambda judgement: (judgement.key, judgement.node))
     rows = [_row(judgement, several_nodes) for judgement in listed]
     matching = [row for row in rows if _matches(row, query.search)]
-    return LayerGroup(TITLES.get(kind, kind), matching, len(judgements) - len(differing))
+    return LayerGroup(str(TITLES.get(kind, kind)), matching, len(judgements) - len(differing))
 
 
 def _row(judgement: KeyJudgement, several_nodes: bool) -> DiffRow:
     return DiffRow(
-        key=judgement.key or "all keys",
+        key=judgement.key or gettext("all keys"),
         node=judgement.node if several_nodes else "",
         left=one_side(judgement, "left"),
         right=one_side(judgement, "right"),

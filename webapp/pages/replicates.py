@@ -8,18 +8,20 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from results import runs
 from results.domain import plan
 from results.domain.errors import TeitenError
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.extensions import extensions, longest
 from results.queries.shared.ids import NotFound
 from results.trial_making import require_room
 from webapp.access import actor, needs, require_plan
+from webapp.compare.confounders import listed
 from webapp.pages.common import number
 from webapp.problems import missing_is_404
 from workers.registry import kinds
@@ -46,18 +48,19 @@ def blocks(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('runs:blocks')}?{query}")
     runs.extend({run_id: before for run_id, before in had.items() if before is not None}, count, actor(request))
     wake_dispatcher()
-    some = counted(count, "replicate")
-    messages.success(request, f"Added {some} to {_named(run_ids)}.")
+    text = ngettext("Added {n:,} replicate to {runs}.", "Added {n:,} replicates to {runs}.", count)
+    messages.success(request, text.format(n=count, runs=_named(run_ids)))
     return redirect(_after(run_ids))
 
 
 def _run_ids(fields: QueryDict) -> list[int]:
     texts = [text for text in fields.getlist("run") if text]
     if not texts:
-        raise TeitenError("No run is named.", where="run", todo="Choose the runs that are to have more replicates.")
+        todo = _("Choose the runs that are to have more replicates.")
+        raise TeitenError(_("No run is named."), where="run", todo=todo)
     ids = [number(text) for text in texts]
     if None in ids:
-        raise NotFound(f"There is no run {texts[ids.index(None)]}.")
+        raise NotFound(_("There is no run {run}.", run=texts[ids.index(None)]))
     return sorted({run_id for run_id in ids if run_id is not None})
 
 
@@ -68,7 +71,7 @@ def _require(request: HttpRequest, run_ids: list[int], count: int) -> None:
     stored = Run.objects.select_related("imported").in_bulk(run_ids)
     for run_id in run_ids:
         if (run := stored.get(run_id)) is None:
-            raise NotFound(f"There is no run {run_id}.")
+            raise NotFound(_("There is no run {run}.", run=run_id))
         runs.require_extendable(run)
         require_plan(request, plan.read(run.toml, kinds()), kinds())
 
@@ -77,12 +80,12 @@ def _question(request: HttpRequest, run_ids: list[int], count: int) -> HttpRespo
     planned = extensions(run_ids)
     for one in planned:
         require_room(one.trials, one.blocks, count)
-    seconds = longest(planned)
+    seconds, trials = longest(planned), count * sum(one.trials for one in planned)
     context = {
         "extensions": planned,
         "blocks": count,
         "most": runs.MOST_BLOCKS,
-        "trials": counted(count * sum(one.trials for one in planned), "trial"),
+        "trials": ngettext("{n:,} trial", "{n:,} trials", trials).format(n=trials),
         "seconds": None if seconds is None else count * seconds,
         "waiting": sum(one.waiting for one in planned),
         "rows": [
@@ -103,4 +106,4 @@ def _after(run_ids: list[int]) -> str:
 def _named(run_ids: list[int]) -> str:
     """'run 3', 'runs 3, 4 and 7'."""
     texts = [str(run_id) for run_id in run_ids]
-    return f"run {texts[0]}" if len(texts) == 1 else f"runs {', '.join(texts[:-1])} and {texts[-1]}"
+    return ngettext("run {runs}", "runs {runs}", len(texts)).format(runs=listed(texts))
