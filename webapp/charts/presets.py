@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from django.utils.translation import gettext, pgettext
+
+from results.domain.messages import localized
 from results.domain.units import format_quantity, scale_for
 from results.queries.presets.access_method_summary import Summary, SummaryCell
 from results.queries.presets.topologies import TopologyLine, TopologyTable
+from results.queries.presets.version_rows import VersionRow
 from results.queries.presets.versions import Versions
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words
+from webapp.language import joined
 
 MOST_ROWS = 60
 _BREAK = "<br>"
@@ -57,7 +62,7 @@ def ratios_figure(rows: Sequence[tuple[str, Sequence[Dot]]], names: Sequence[str
     lines = max((text.count(_BREAK) for text in texts), default=0)
     height = 90 + (_ROW_PX + _LINE_PX * lines) * max(len(shown), 3)
     figure = {"data": data, "layout": layout(height, xaxis=x_axis, yaxis=y_axis, shapes=[one], hovermode="closest")}
-    return or_words(figure, "There is no ratio to draw.")
+    return or_words(figure, gettext("There is no ratio to draw."))
 
 
 def _ratios_trace(series: int, name: str, dots: Sequence[tuple[int, Dot]]) -> dict[str, Any]:
@@ -98,12 +103,19 @@ def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure
         dots: list[Dot] = []
         for index, (cell, url) in enumerate(zip(row.cells, addresses, strict=True)):
             if cell is not None and cell.ratio and cell.version != row.base:
-                text = f"{row.name}, {cell.version}: ×{cell.ratio:.3f} of {row.base}"
+                text = gettext("{row}, {version}: ×{ratio:.3f} of {base}")
+                text = text.format(row=row.name, version=cell.version, ratio=cell.ratio, base=row.base)
                 dots.append(Dot(index, cell.ratio, text, url, cell.low, cell.high))
-        named = f"{row.workload}, {row.metric.label.lower()}{', published' if row.published else ''}"
-        rows.append((row.name if versions.workload else named, dots))
-    title = "ratio, 1 = the baseline" if versions.metric else "speed, 1 = the baseline"
+        rows.append((row.name if versions.workload else _named(row), dots))
+    title = gettext("ratio, 1 = the baseline") if versions.metric else gettext("speed, 1 = the baseline")
     return ratios_figure(rows, versions.versions, title)
+
+
+def _named(row: VersionRow) -> str:
+    parts = [row.workload, localized(row.metric.label).lower()]
+    if row.published:
+        parts.append(pgettext("figures", "published"))
+    return joined(parts)
 
 
 def access_methods_figure(summary: Summary, columns: Sequence[tuple[str, str]], url: Callable[[int], str]) -> Figure:
@@ -113,20 +125,21 @@ def access_methods_figure(summary: Summary, columns: Sequence[tuple[str, str]], 
     url: of a trial."""
     rows = []
     for index, (question, _) in enumerate(summary.questions):
+        name = localized(question)
         dots: list[Dot] = []
         for row in summary.rows:
             cell = row.cells[index]
             if cell and not row.is_heap:
                 column = columns.index((row.access_method, row.installation))
-                dots += _ratio_dots(cell, column, f"{question}, {row.access_method}, {row.installation}", url)
-        rows.append((question, dots))
-    return ratios_figure(rows, [f"{method}, {build}" for method, build in columns], "ratio to heap")
+                dots += _ratio_dots(cell, column, joined([name, row.access_method, row.installation]), url)
+        rows.append((name, dots))
+    return ratios_figure(rows, [joined([method, build]) for method, build in columns], gettext("ratio to heap"))
 
 
 def _ratio_dots(cell: SummaryCell, column: int, name: str, url: Callable[[int], str]) -> list[Dot]:
     dots = []
     for point in cell.comparable:
-        text = f"{name}: ×{point.ratio:.3f} of heap"
+        text = gettext("{name}: ×{ratio:.3f} of heap").format(name=name, ratio=point.ratio)
         dots.append(Dot(column, point.ratio or 1.0, text, url(point.values[0].trial_id)))
     return dots
 
@@ -143,10 +156,10 @@ def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
         data.append(_totals_trace(kind, index, lines, table.metric.unit, divisor, urls))
         if len(lines) > 1 and lines[0].nodes == 1:
             data.append(_ideal_trace(index, lines[-1].nodes or 1, lines[0].total, divisor))
-    x_axis = axis("nodes", dtick=1, showgrid=False)
-    y_axis = axis(f"{table.metric.label} ({unit})", rangemode="tozero", nticks=6, tickformat=",~r")
+    x_axis = axis(gettext("nodes"), dtick=1, showgrid=False)
+    y_axis = axis(f"{localized(table.metric.label)} ({unit})", rangemode="tozero", nticks=6, tickformat=",~r")
     figure = {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
-    return or_words(figure, "No number of nodes is known.")
+    return or_words(figure, gettext("No number of nodes is known."))
 
 
 def _totals_trace(
@@ -159,11 +172,12 @@ def _totals_trace(
     divisor: to the unit shown."""
     texts = []
     for line in lines:
-        texts.append(f"{escape(kind)}, {line.nodes} nodes<br><b>{format_quantity(line.total, unit)}</b>")
+        where = gettext("{kind}, {n} nodes").format(kind=escape(localized(kind)), n=line.nodes)
+        texts.append(f"{where}<br><b>{format_quantity(line.total, unit)}</b>")
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": escape(kind),
+        "name": escape(localized(kind)),
         "x": [line.nodes for line in lines],
         "y": json_numbers([line.total / divisor for line in lines]),
         "text": texts,

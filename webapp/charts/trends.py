@@ -7,11 +7,15 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
+from django.utils.translation import gettext
+
+from results.domain.messages import localized
 from results.domain.units import format_quantity, scale_for
 from results.queries.trends.annotations import AnnotationRow
-from results.queries.trends.families import DATE
-from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint
+from results.queries.trends.families import COMMIT, DATE, VERSION
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
+from webapp.language import joined
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis
 MOST_LABELS = 30  # levels that are named on the axis
@@ -42,7 +46,8 @@ def trends_figure(
         shapes += [_shift_shape(shift, line, position) for shift in line.shifts]
     data += _environments(trend, index, difference_url)
     data += _annotations(annotations) if by_date else []
-    title = f"{trend.metric.label} ({shown})" if shown and shown != trend.metric.label else trend.metric.label
+    label = localized(trend.metric.label)
+    title = f"{label} ({shown})" if shown and shown != trend.metric.label else label
     scale = "log" if logarithmic(trend) else "linear"
     return {
         "data": data,
@@ -57,6 +62,11 @@ def trends_figure(
     }
 
 
+def axis_words(x: str) -> str:
+    """Return what people call x, of AXES."""
+    return {DATE: gettext("date"), VERSION: gettext("version"), COMMIT: gettext("commit")}.get(x, x)
+
+
 def _x_axis(trend: Trend) -> dict[str, Any]:
     if trend.selection.x == DATE:
         return axis("", type="date", showgrid=False)
@@ -64,7 +74,7 @@ def _x_axis(trend: Trend) -> dict[str, Any]:
     labels = {"tickvals": list(range(len(texts))), "ticktext": texts}
     if len(texts) > MOST_LABELS:
         labels = {"showticklabels": False}
-    return axis(trend.selection.x, showgrid=False, range=[-0.5, max(len(texts), 1) - 0.5], **labels)
+    return axis(axis_words(trend.selection.x), showgrid=False, range=[-0.5, max(len(texts), 1) - 0.5], **labels)
 
 
 def logarithmic(trend: Trend) -> bool:
@@ -82,7 +92,7 @@ def _line(
     position: Callable[[TrendPoint], Position],
     trial_url: Callable[[int], str],
 ) -> list[dict[str, Any]]:
-    name = escape(line.name or trend.metric.label)
+    name = escape(line.name or localized(trend.metric.label))
     by_date = trend.selection.x == DATE
     flat = [(point, value) for point in line.points for value in point.values]
     unit = trend.metric.unit
@@ -93,8 +103,8 @@ def _line(
         "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
         "y": json_numbers([value.value / divisor for _, value in flat]),
         "text": [
-            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>run {v.run_id}, replicate {v.block} · "
-            f"{escape(', '.join(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
+            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>{_replicate(v)} · "
+            f"{escape(joined(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
             for p, v in flat
         ],
         "customdata": [trial_url(value.trial_id) for _, value in flat],
@@ -111,6 +121,10 @@ def _line(
         "hoverinfo": "skip",
     }
     return [replicates, medians, *_levels(line, number, divisor, position)]
+
+
+def _replicate(value: TrendValue) -> str:
+    return gettext("run {run}, replicate {replicate}").format(run=value.run_id, replicate=value.block)
 
 
 def _levels(
@@ -203,7 +217,7 @@ def _annotations(annotations: Sequence[AnnotationRow]) -> list[dict[str, Any]]:
 
 
 def _and_more(count: int) -> list[str]:
-    return [f"and {count} more"] if count > 0 else []
+    return [gettext("and {n} more").format(n=count)] if count > 0 else []
 
 
 def _iso(moment: datetime) -> str:

@@ -11,14 +11,18 @@ from itertools import accumulate
 from statistics import fmean, median
 from typing import Any
 
+from django.utils.translation import gettext
+
 from results.domain.measurement.histogram import Histogram, bucket_bounds_us, bucket_of
 from results.domain.measurement.series import Series
+from results.domain.messages import localized
 from results.domain.statistics.metric_changes import WAITS, MetricChange
 from results.domain.units import format_quantity, scale_for
 from results.queries.why.why import MEAN, RATE, Side
 from webapp.charts.style import Figure, axis, colour, escape, glyph, json_numbers, layout, mark
 from webapp.charts.trial import CPU
 from webapp.charts.waits import OTHERS, Paint, paints_of
+from webapp.language import joined
 
 MOST_POINTS = 300  # of one line
 MOST_REPLICATES = 12  # drawn by themselves, of one configuration; medians are over all
@@ -47,8 +51,8 @@ def over_time(looks: Sequence[Look]) -> Figure | None:
     """Rate and mean latency of each second: every replicate thin, their median thick."""
     rows: list[tuple[str, list[dict[str, Any]]]] = []
     for title, name, divisor, unit in (
-        ("transactions per second", RATE, 1.0, "tps"),
-        ("mean latency, ms", MEAN, 1e3, "ms"),
+        (gettext("transactions per second"), RATE, 1.0, "tps"),
+        (gettext("mean latency, ms"), MEAN, 1e3, "ms"),
     ):
         lines: list[dict[str, Any]] = []
         for look in looks:
@@ -68,7 +72,7 @@ def over_time(looks: Sequence[Look]) -> Figure | None:
         data += [trace | {"yaxis": f"y{number}"} for trace in traces]
         notes.append(_title(title, 0, top))
     last = str(len(rows)) if len(rows) > 1 else ""
-    axes["xaxis"] = axis("seconds since the start of the measured window", anchor=f"y{last}", showgrid=False)
+    axes["xaxis"] = axis(gettext("seconds since the start of the measured window"), anchor=f"y{last}", showgrid=False)
     margin = {"l": 64, "r": 14, "t": TOP, "b": BOTTOM}
     more = {"hovermode": "closest", "annotations": notes, **axes}
     return {"data": data, "layout": layout(inner + TOP + BOTTOM, margin=margin, **more)}
@@ -100,15 +104,22 @@ def _lines(look: Look, name: str, divisor: float, unit: str, width: int) -> list
         lines += [(attempt.trial_id, _binned(one, width)) for one in several if one.name == name]
     if not lines:
         return []
+    thin = {"color": colour(look.index, 38), "width": 1}
     traces = [
-        _line(
-            f"{escape(look.name)}, trial {trial}", values, divisor, unit, {"color": colour(look.index, 38), "width": 1}
-        )
+        _line(_of_trial(escape(look.name), trial), values, divisor, unit, thin)
         for trial, values in lines[:MOST_REPLICATES]
     ]
     middle = _medians([values for _, values in lines])
-    whole = _line(f"{escape(look.name)}, median", middle, divisor, unit, {"color": colour(look.index), "width": 2.4})
+    whole = _line(_of_median(escape(look.name)), middle, divisor, unit, {"color": colour(look.index), "width": 2.4})
     return [*traces, whole]
+
+
+def _of_trial(name: str, trial: int) -> str:
+    return gettext("{name}, trial {trial}").format(name=name, trial=trial)
+
+
+def _of_median(name: str) -> str:
+    return gettext("{name}, median").format(name=name)
 
 
 def _medians(replicates: Sequence[Mapping[int, float]]) -> dict[int, float]:
@@ -131,6 +142,7 @@ def _binned(series: Series, width: int) -> dict[int, float]:
 
 def _line(name: str, values: dict[int, float], divisor: float, unit: str, line: dict[str, Any]) -> dict[str, Any]:
     ordered = sorted(values)
+    second = gettext("second {n}").format(n="%{x}")
     return {
         "type": "scatter",
         "mode": "lines",
@@ -138,7 +150,7 @@ def _line(name: str, values: dict[int, float], divisor: float, unit: str, line: 
         "x": ordered,
         "y": json_numbers([values[at] / divisor for at in ordered]),
         "line": line,
-        "hovertemplate": f"{name}<br>second %{{x}}: <b>%{{y:,.4~g}}</b> {unit}<extra></extra>",
+        "hovertemplate": f"{name}<br>{second}: <b>%{{y:,.4~g}}</b> {unit}<extra></extra>",
     }
 
 
@@ -147,8 +159,8 @@ def density(looks: Sequence[Look]) -> Figure | None:
     data = [trace for look in looks if look.side.latencies for trace in _density(look, look.side.latencies)]
     if not data:
         return None
-    x_axis = axis("latency, ms", type="log", showgrid=False, tickformat="~r", nticks=6)
-    y_axis = axis("% of transactions", rangemode="tozero", nticks=5)
+    x_axis = axis(gettext("latency, ms"), type="log", showgrid=False, tickformat="~r", nticks=6)
+    y_axis = axis(gettext("{percent} of transactions").format(percent="%"), rangemode="tozero", nticks=5)
     return {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
 
 
@@ -172,7 +184,7 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
             "x": json_numbers([math.sqrt(low * high) / 1e3 for low, high in bounds]),
             "y": json_numbers(list(shares.values())),
             "line": {"color": paint, "width": 2, "shape": "hvh"},
-            "text": [f"{format_quantity(low, 'us')} to {format_quantity(high, 'us')}" for low, high in bounds],
+            "text": [_reach(low, high) for low, high in bounds],
             "hovertemplate": f"{name}<br>%{{text}}: <b>%{{y:.3~g}} %</b><extra></extra>",
         },
         {
@@ -181,11 +193,21 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
             "name": name,
             "x": json_numbers([us / 1e3 for _, us in marks]),
             "y": json_numbers([shares[bucket_of(us)] for _, us in marks]),
-            "text": [f"{percent:g} % within <b>{format_quantity(us, 'us')}</b>" for percent, us in marks],
+            "text": [_within(f"{percent:g} %", us) for percent, us in marks],
             "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
             "marker": {"symbol": mark(look.index), "size": 9, "color": paint},
         },
     ]
+
+
+def _reach(low_us: float, high_us: float) -> str:
+    return gettext("{low} to {high}").format(low=format_quantity(low_us, "us"), high=format_quantity(high_us, "us"))
+
+
+def _within(percent: str, latency_us: float) -> str:
+    return gettext("{percent} within <b>{latency}</b>").format(
+        percent=percent, latency=format_quantity(latency_us, "us")
+    )
 
 
 def tail(looks: Sequence[Look]) -> Figure | None:
@@ -195,13 +217,13 @@ def tail(looks: Sequence[Look]) -> Figure | None:
         return None
     nines = range(1 + max(math.ceil(math.log10(trace["x"][-1])) for trace in data))
     x_axis = axis(
-        "% of transactions within",
+        gettext("{percent} of transactions within").format(percent="%"),
         type="log",
         showgrid=False,
         tickvals=[10**nine for nine in nines],
         ticktext=[f"{100 - 100 / 10**nine:.10g}" for nine in nines],
     )
-    y_axis = axis("latency, ms", type="log", tickformat="~r", nticks=6)
+    y_axis = axis(gettext("latency, ms"), type="log", tickformat="~r", nticks=6)
     return {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
 
 
@@ -220,7 +242,7 @@ def _tail(look: Look, latencies: Histogram) -> dict[str, Any]:
         "y": json_numbers([max(value, 0.5) / 1e3 for value in values]),
         "line": {"color": colour(look.index), "width": 2, "shape": "vh"},
         "text": [
-            f"{100 * (total - more + 1) / total:.7g} % within <b>{format_quantity(value, 'us')}</b>"
+            _within(f"{100 * (total - more + 1) / total:.7g} %", value)
             for more, value in zip(beyond, values, strict=True)
         ],
         "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
@@ -240,8 +262,8 @@ def processors(looks: Sequence[Look]) -> Figure | None:
                 for name, paint in CPU
                 if (values := _values(look.side, name, node))
             ]
-            rows.append((f"{look.name}, {node}", states))
-    return _shares(rows, "% of CPU time") if rows else None
+            rows.append((joined([look.name, node]), states))
+    return _shares(rows, gettext("{percent} of CPU time").format(percent="%")) if rows else None
 
 
 def waiting(looks: Sequence[Look]) -> Figure | None:
@@ -256,15 +278,17 @@ def waiting(looks: Sequence[Look]) -> Figure | None:
                 continue
             shares = [(event, 100 * means.get(event, 0.0) / whole, paint.fill) for event, paint in paints.items()]
             left = 100 - sum(share for _, share, _ in shares)
-            rows.append((f"{look.name}, {node}", [*shares, (OTHERS, max(0.0, left), _OTHER_PAINT.fill)]))
-    return _shares(rows, "% of the sessions sampled") if rows else None
+            rows.append((joined([look.name, node]), [*shares, (localized(OTHERS), max(0.0, left), _OTHER_PAINT.fill)]))
+    return _shares(rows, gettext("{percent} of the sessions sampled").format(percent="%")) if rows else None
 
 
 def waits_key(looks: Sequence[Look]) -> list[tuple[int, int, str]]:
     """(colour, shade, event) of each bar's part, for the list beside the figure."""
     paint_of = {event: paint for node in _nodes(looks, WAITS) for event, paint in event_paints(looks, node).items()}
     return (
-        [*((paint.colour, paint.shade, event) for event, paint in paint_of.items()), (0, 1, OTHERS)] if paint_of else []
+        [*((paint.colour, paint.shade, event) for event, paint in paint_of.items()), (0, 1, localized(OTHERS))]
+        if paint_of
+        else []
     )
 
 
@@ -363,8 +387,8 @@ def costs(changes: Sequence[MetricChange], looks: Sequence[Look], trial_url: Cal
         )
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         data += [trace | on for trace in _cost(change, looks, divisor, trial_url)]
-        where = " · ".join(text for text in (change.node, change.part) if text)
-        notes.append(_title(f"{change.label}{f', {unit}' if unit else ''}{f' · {where}' if where else ''}", 0, top))
+        what = joined(text for text in (localized(change.label), unit) if text)
+        notes.append(_title(" · ".join(text for text in (what, change.node, change.part) if text), 0, top))
     return {
         "data": data,
         "layout": layout(inner + 24, annotations=notes, margin={"l": 14, "r": 14, "t": 4, "b": 20}, **axes),
@@ -378,7 +402,7 @@ def _cost(
     for index, (look, values) in enumerate(zip(looks, (change.base, change.other), strict=True)):
         name, y = escape(look.name), 1 - index
         middle = median(value.value for value in values)
-        texts = [f"{name}, trial {v.trial_id}<br><b>{format_quantity(v.value, change.unit)}</b>" for v in values]
+        texts = [f"{_of_trial(name, v.trial_id)}<br><b>{format_quantity(v.value, change.unit)}</b>" for v in values]
         traces += [
             {
                 "type": "bar",
@@ -388,7 +412,9 @@ def _cost(
                 "x": json_numbers([middle / divisor]),
                 "width": 0.7,
                 "marker": {"color": colour(look.index, 34)},
-                "hovertemplate": f"{name}, median<br><b>{format_quantity(middle, change.unit)}</b><extra></extra>",
+                "hovertemplate": (
+                    f"{_of_median(name)}<br><b>{format_quantity(middle, change.unit)}</b><extra></extra>"
+                ),
             },
             {
                 "type": "scatter",

@@ -11,8 +11,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, ngettext
+
 from results.domain.matrix import ONE_LOAD, Load
-from results.domain.units import counted
+from webapp.language import joined
 
 _LANE, _EDGE, _HEAD = 14, 8, 6  # px: between lanes, before the first, of an arrow
 _LOAD_Y, _STREAM_Y, _OUT_Y = 14, 30, 44
@@ -73,11 +75,12 @@ def loads(spec: Mapping[str, Any]) -> Iterator[Edge]:
 
 
 def _load_text(load: Load, count: int) -> str:
-    details = [counted(count, "client")] if count else []
+    details = [ngettext("{n:,} client", "{n:,} clients", count).format(n=count)] if count else []
     if not load.workload:
         details.append("select-only")
-    text = f"{'load' if load.workload else 'reads'} from {load.client}"
-    return f"{text} ({', '.join(details)})" if details else text
+    text = gettext("load from {client}") if load.workload else gettext("reads from {client}")
+    text = text.format(client=load.client)
+    return gettext("{load} ({details})").format(load=text, details=joined(details)) if details else text
 
 
 def streams(checks: Sequence[Mapping[str, Any]], names: Container[str], services: Container[str]) -> Iterator[Edge]:

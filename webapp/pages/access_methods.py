@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import localized
 from results.queries.agents.capabilities import Build, CapabilityMatrix, capability_matrix
 from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
@@ -19,6 +20,7 @@ from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter, urlstate
 from webapp.charts.presets import access_methods_figure
 from webapp.charts.style import key
+from webapp.language import joined
 from webapp.links import trial_url
 from webapp.pages.common import wants_fragment
 
@@ -34,7 +36,7 @@ class Section:
 
     @property
     def labels(self) -> list[str]:
-        return list(dict.fromkeys(table.metric.label for table, _, _ in self.tables))
+        return list(dict.fromkeys(localized(table.metric.label) for table, _, _ in self.tables))
 
 
 @require_safe
@@ -67,7 +69,7 @@ def _summary(found: Summary, matrix: CapabilityMatrix) -> dict[str, Any]:
         "rows": [(row, _capabilities(row, matrix.builds)) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
         "figure": access_methods_figure(found, others, trial_url) if has_ratios else None,
-        "key": key([f"{method}, {build}" for method, build in others]),
+        "key": key([joined([method, build]) for method, build in others]),
     }
 
 

@@ -9,13 +9,16 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import localized
 from results.domain.states import Standing
 from results.queries.agents.capabilities import FILTERS, WORKLOAD, CapabilityMatrix, Line, capability_matrix
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter
 from webapp.chooser import Chip, Chips, Chooser, title
+from webapp.language import joined
 from webapp.pages.common import wants_fragment
 
 _ONLY = "only"
@@ -59,11 +62,14 @@ def _address(page: str, *queries: str) -> str:
 def sentence(matrix: CapabilityMatrix) -> tuple[str, str]:
     """(how many capabilities hold on all builds shown, which do not or are not known)."""
     lines, builds = matrix.lines, matrix.builds
-    partial = [line.title for line in lines if not line.alike]
-    where = f"all {len(builds)} builds" if len(builds) > 1 else "this build"
-    count = f"{len(lines) - len(partial)} of {len(lines)} capabilities hold on {where}."
-    more = f" and {len(partial) - _MOST_NAMED} more" if len(partial) > _MOST_NAMED else ""
-    return count, ", ".join(partial[:_MOST_NAMED]) + more
+    partial = [localized(line.title) for line in lines if not line.alike]
+    count = gettext("{n} of {all} capabilities hold on this build.")
+    if len(builds) > 1:
+        count = gettext("{n} of {all} capabilities hold on all {builds} builds.")
+    named = joined(partial[:_MOST_NAMED])
+    if len(partial) > _MOST_NAMED:
+        named = gettext("{names} and {n} more").format(names=named, n=len(partial) - _MOST_NAMED)
+    return count.format(n=len(lines) - len(partial), all=len(lines), builds=len(builds)), named
 
 
 def _groups(matrix: CapabilityMatrix, differing: bool) -> list[tuple[str, list[Line]]]:
@@ -93,5 +99,5 @@ def chooser(matrix: CapabilityMatrix, chosen: Mapping[str, Sequence[str]], diffe
             filters.append(Chips(name, title(name), tuple(chips)))
     if not (filters or differing or _groups(matrix, differing)):
         return None
-    only = Chip(_DIFFERING, differing, text="only what is not “yes” everywhere")
-    return Chooser(chips=(*filters, Chips(_ONLY, "show", (only,))))
+    only = Chip(_DIFFERING, differing, text=gettext("only what is not “yes” everywhere"))
+    return Chooser(chips=(*filters, Chips(_ONLY, gettext("show"), (only,))))

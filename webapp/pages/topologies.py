@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import localized
 from results.queries.presets.publications import list_publications
 from results.queries.presets.topologies import topologies
 from results.queries.runs.runs import list_runs
@@ -15,6 +16,7 @@ from webapp import run_filter, urlstate
 from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
 from webapp.chooser import title
+from webapp.language import joined
 from webapp.links import trial_url
 from webapp.pages.common import wants_fragment
 
@@ -32,9 +34,9 @@ def index(request: HttpRequest) -> HttpResponse:
             "run": runs[table.run_id],
             "remarks": remarks.get(table.run_id, ()),
             "figure": topology_figure(table, {pk: trial_url(pk) for line in table.lines for pk in line.trial_ids}),
-            "key": key(list(dict.fromkeys(line.kind for line in table.lines))),
+            "key": key([localized(kind) for kind in dict.fromkeys(line.kind for line in table.lines)]),
             "query": urlstate.write(table.selection),
-            "mixed": [title(name) for name in table.mixed],
+            "mixed": joined(map(title, table.mixed)),
         }
         for table in all_topologies.tables
     ]

@@ -13,9 +13,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import annotating, models
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind
 from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
@@ -38,13 +41,15 @@ from results.queries.trends.trends import Followed, Shift, Trend, TrendLine, Tre
 from webapp import run_filter
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
-from webapp.charts.trends import logarithmic, trends_figure
+from webapp.charts.trends import axis_words, logarithmic, trends_figure
+from webapp.language import joined
 from webapp.links import difference_url, trial_url
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
 from webapp.trends.chooser import chooser
 from webapp.trends.state import HELD, METRIC_WAS
+from webapp.trends.words import change_words, kind_words, points_words
 
 MOST_ROWS = 60
 MOST_ENVIRONMENTS = 20
@@ -95,7 +100,7 @@ def annotate(request: HttpRequest) -> HttpResponse:
     Fields: `plan_only`, the name of the plan whose trends show it; `query`, of the trend to return to."""
     text, at = request.POST.get("text", ""), moment(request.POST.get("at", ""), "at")
     annotating.annotate(text, at, plan=request.POST.get("plan_only", ""), user=person(request), actor=actor(request))
-    messages.success(request, "Noted on the axis.")
+    messages.success(request, gettext("Noted on the axis."))
     return _back(request)
 
 
@@ -106,9 +111,9 @@ def remove_annotation(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """By its author or an administrator."""
     annotation = models.Annotation.objects.get(pk=annotation_id)
     if not may_remove(request, annotation.created_by_id):
-        raise PermissionDenied("Only its author or an administrator may remove an annotation.")
+        raise PermissionDenied(_("Only its author or an administrator may remove an annotation."))
     annotating.remove(annotation, actor(request))
-    messages.success(request, "Removed.")
+    messages.success(request, gettext("Removed."))
     return _back(request)
 
 
@@ -122,6 +127,7 @@ def may_remove(request: HttpRequest, author_id: int | None) -> bool:
 class ShiftRow:
     """A change as the page tells it. runs: of the two points.
 
+    words: its kind.
     environment: what changed around, between the same levels."""
 
     shift: Shift
@@ -129,6 +135,7 @@ class ShiftRow:
     first: TrendPoint
     before: str
     after: str
+    words: str
     percent: str
     comparison: str
     difference: str
@@ -149,7 +156,9 @@ class LevelRow:
 
 
 def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
-    names = [line.name or trend.metric.label for line in trend.lines]
+    metric = localized(trend.metric.label)
+    names = [line.name or metric for line in trend.lines]
+    which = joined(text for text in (trend.selection.label, trend.selection.node) if text)
     figure = trends_figure(trend, annotations, trial_url=trial_url, difference_url=difference_url)
     return {
         "trend": trend,
@@ -167,7 +176,8 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "chooser": chooser(trend),
         "run_filter": run_filter.form(trend.selection.runs, run_filter_choices(), leave_out=[run_filter.PLAN]),
         "counts": trend,
-        "which": [text for text in (trend.selection.label, trend.selection.node) if text],
+        "what": gettext("{metric} ({which})").format(metric=metric, which=which) if which else metric,
+        "x": axis_words(trend.selection.x),
         "json": f"{reverse('api:trends')}?{short}",
         **_environments(trend),
         **_levels(trend),
@@ -193,27 +203,29 @@ def _levels(trend: Trend) -> dict[str, Any]:
     }
 
 
-def sentences(trend: Trend) -> list[tuple[str, str, Kind | None]]:
-    """Each sentence once, with the lines that it is true of."""
+def sentences(trend: Trend) -> list[tuple[str, str, Kind | None, str]]:
+    """Each sentence once, with the lines that it is true of, and the kind of the last change in words."""
     lines_of: dict[tuple[str, Kind | None], list[str]] = {}
     for line in trend.lines:
         name, text, kind = sentence(trend, line)
         lines_of.setdefault((text, kind), []).append(name)
-    return [(", ".join(names), text, kind) for (text, kind), names in lines_of.items()]
+    return [(joined(names), text, kind, kind_words(kind) if kind else "") for (text, kind), names in lines_of.items()]
 
 
 def sentence(trend: Trend, line: TrendLine) -> tuple[str, str, Kind | None]:
     """(line, what is known of its level, whether the last change was for better or worse)."""
-    points = f"{len(line.points)} {_noun(trend, len(line.points))}"
+    points = points_words(trend.selection.x, len(line.points))
     if len(line.points) < trend.fewest:
-        needed = f"a change of level takes at least {trend.fewest} to be told from chance"
-        return line.name, f"{points} so far; {needed}", None
+        text = gettext("{points} so far; a change of level takes at least {fewest} to be told from chance.")
+        return line.name, text.format(points=points, fewest=trend.fewest), None
     if not line.shifts:
-        return line.name, f"no change of level in {points}", None
+        return line.name, gettext("no change of level in {points}.").format(points=points), None
     last = line.shifts[-1]
     since = line.points[last.first]
-    when = f"{since.at:%Y-%m-%d} (run {since.level})" if trend.selection.x == DATE else since.level
-    return line.name, f"{_percent(last)} since {when}", last.kind
+    when = since.level
+    if trend.selection.x == DATE:
+        when = gettext("{day} (run {run})").format(day=f"{since.at:%Y-%m-%d}", run=since.level)
+    return line.name, gettext("{change} since {when}.").format(change=change_words(last), when=when), last.kind
 
 
 def shift_rows(trend: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) -> list[ShiftRow]:
@@ -232,7 +244,8 @@ def shift_rows(trend: Trend, rows_of: Mapping[int, Sequence[ConfigurationRow]]) 
                     first,
                     format_quantity(shift.before, trend.metric.unit),
                     format_quantity(shift.after, trend.metric.unit),
-                    _percent(shift),
+                    kind_words(shift.kind),
+                    change_words(shift),
                     f"{reverse('comparison')}?{_beside(trend, last, first, rows_of)}",
                     difference_url(last.values[-1].trial_id, first.values[-1].trial_id),
                     around.get((line.name, last.level, first.level)),
@@ -284,20 +297,9 @@ def _level_row(level: str, points: Sequence[TrendPoint | None], trend: Trend, un
         level=level,
         run_id=there[0].runs[0] if trend.selection.x == DATE else None,
         at=min(point.at for point in there),
-        versions=", ".join(versions),
+        versions=joined(versions),
         cells=tuple((format_number(point.median / unit[0]), point) if point else None for point in points),
     )
-
-
-def _percent(shift: Shift) -> str:
-    if shift.ratio is None:
-        return "from nothing"
-    return f"{abs(shift.ratio - 1) * 100:.1f} % {'higher' if shift.ratio > 1 else 'lower'}"
-
-
-def _noun(trend: Trend, count: int) -> str:
-    noun = "run" if trend.selection.x == DATE else trend.selection.x
-    return noun if count == 1 else f"{noun}s"
 
 
 def _back(request: HttpRequest) -> HttpResponse:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from results.queries.presets.versions import Versions, versions
@@ -51,10 +52,21 @@ def chooser(versions: Versions, only: Collection[str]) -> Chooser | None:
         return None
     chips = [Chip(text, text in only, empty=text not in versions.beside) for text in versions.known]
     return Chooser(
-        chips=(metric_chips(versions.metric), Chips("version", "versions", tuple(chips), note="" if only else "all")),
+        chips=(
+            metric_chips(versions.metric),
+            Chips("version", gettext("versions"), tuple(chips), note="" if only else gettext("all")),
+        ),
         choices=(
-            text_choice("workload", "workload", ("", *versions.workloads), versions.workload, "all, one row each"),
-            text_choice("baseline", "baseline", ("", *versions.known), versions.baseline, "the row's own"),
+            text_choice(
+                "workload",
+                gettext("workload"),
+                ("", *versions.workloads),
+                versions.workload,
+                gettext("all, one row each"),
+            ),
+            text_choice(
+                "baseline", gettext("baseline"), ("", *versions.known), versions.baseline, gettext("the row's own")
+            ),
         ),
     )
 

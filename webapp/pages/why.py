@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, pgettext
 from django.views.decorators.http import require_safe
 
 from results.domain.statistics.change_sentence import sentence
@@ -27,6 +28,7 @@ from webapp.charts.why import Look
 from webapp.chooser import title
 from webapp.compare.state import shortest
 from webapp.compare.trust import trust_line
+from webapp.language import joined
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import configuration
@@ -162,6 +164,7 @@ def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, A
         "sides": [(look, _values_of(look.side.point)) for look in looks],
         "environment": {"environment": environment},
         "headline": headline(comparison, base, other),
+        "statistic": _statistic_words(comparison.selection.statistic),
         "clauses": clauses(sentence(result.movements, comparison.metric.name)),
         "rows": rows(result.movements),
         "wait_key": charts.waits_key(looks),
@@ -172,9 +175,19 @@ def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, A
         "plans": plans(result.plans, own_level(other, comparison.selection, LABEL)),
         "plans_missing": plans_missing(looks),
         "flame": flame(result),
-        "flame_missing": missing(looks, lambda side: side.stacks, "call stacks", "perf"),
+        "flame_missing": missing(looks, lambda side: side.stacks, gettext("call stacks"), "perf"),
         "diff": f"left=trial:{base.values[0].trial_id}&right=trial:{other.values[0].trial_id}",
     }
+
+
+def _statistic_words(statistic: str) -> str:
+    words = {
+        "median": gettext("median"),
+        "mean": gettext("mean"),
+        "min": pgettext("statistic", "min"),
+        "max": pgettext("statistic", "max"),
+    }
+    return words.get(statistic, statistic)
 
 
 def _looks(comparison: Comparison, result: Why) -> tuple[Look, Look]:
@@ -207,7 +220,7 @@ def _level(axis: str, level: str) -> str:
 def _names(comparison: Comparison, base: Point, other: Point) -> tuple[str, str]:
     """Each by what tells it from the other one."""
     differing = [(left, right) for left, right in _levels(comparison, base, other) if left != right]
-    return ", ".join(left for left, _ in differing), ", ".join(right for _, right in differing)
+    return joined(left for left, _ in differing), joined(right for _, right in differing)
 
 
 def _common(comparison: Comparison, base: Point, other: Point) -> list[str]:
@@ -215,7 +228,7 @@ def _common(comparison: Comparison, base: Point, other: Point) -> list[str]:
     chosen = comparison.selection
     common = [left for left, right in _levels(comparison, base, other) if left == right]
     filters = [(name, levels) for name, levels in chosen.filters.items() if name not in chosen.axes]
-    return [*common, *(_level(name, ", ".join(levels)) for name, levels in filters if levels != (DEFAULT,))]
+    return [*common, *(_level(name, joined(levels)) for name, levels in filters if levels != (DEFAULT,))]
 
 
 def _values_of(point: Point) -> list[Value]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from django.utils.translation import gettext, pgettext
+
 from results.queries.trends.families import AXES, FamilyFacet
 from results.queries.trends.trends import Trend
+from webapp.charts.trends import axis_words
 from webapp.chooser import (
     Chip,
     Chips,
@@ -17,7 +20,6 @@ from webapp.chooser import (
     label_choice,
     metric_choice,
     node_choice,
-    text_choice,
     title,
 )
 from webapp.trends.state import HELD, METRIC_WAS
@@ -57,18 +59,19 @@ def _choices(trend: Trend) -> Iterable[Choice]:
             yield _first_is_default(node_choice(metric, chosen.node))
         if len(metric.labels) > 1:
             yield _first_is_default(label_choice(metric, chosen.label))
-    yield _first_is_default(text_choice("x", "by", AXES, chosen.x))
+    axes = tuple(Option(name, axis_words(name), name == chosen.x) for name in AXES)
+    yield _first_is_default(Choice("x", "x", pgettext("axis", "by"), axes))
     if trend.facets:
-        yield Choice("series", "series", "a line for each", tuple(_series(trend)))
+        yield Choice("series", "series", gettext("a line for each"), tuple(_series(trend)))
 
 
 def _series(trend: Trend) -> Iterable[Option]:
     first, chosen = trend.first_series, trend.selection.series or ""
-    yield Option("", title(first) or "nothing", chosen == first)
+    yield Option("", title(first) or pgettext("a line for each", "nothing"), chosen == first)
     others = [facet.name for facet in trend.facets if facet.name != first]
     yield from dimension_options(others, chosen if chosen != first else "")
     if first:
-        yield Option(NO_SERIES, "nothing", not chosen)
+        yield Option(NO_SERIES, pgettext("a line for each", "nothing"), not chosen)
 
 
 def _first_is_default(choice: Choice) -> Choice:

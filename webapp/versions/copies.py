@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
+from django.utils.translation import gettext, ngettext, pgettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import Versions
+from webapp.language import joined
 from webapp.versions.words import shown_cell, shown_mean, subject
 
 _MOST_RUNS = 20  # that are named one by one
@@ -43,20 +48,24 @@ def copied(versions: Versions, address: str, now: datetime) -> Copied:
     lines = [(_row_name(row, versions), *(_cell_text(cell, row) for cell in row.cells)) for row in versions.rows]
     means = [shown_mean(mean) for mean in versions.intervals]
     if any(mean.number for mean in means):
-        name = f"geometric mean of the rows against {versions.base}"
+        name = gettext("geometric mean of the rows against {base}").format(base=versions.base)
         lines.append((name, *(_with_interval(mean.number, mean.interval) or "–" for mean in means)))
+    title = gettext("PostgreSQL versions. {subject}. In brackets: {percent} interval.")
     return Copied(
-        title=f"PostgreSQL versions. {subject(versions)}. In brackets: 95 % interval.",
-        heading=("configuration" if versions.workload else "workload", *versions.versions),
+        title=title.format(subject=subject(versions), percent="95 %"),
+        heading=(gettext("configuration") if versions.workload else gettext("workload"), *versions.versions),
         lines=tuple(lines),
         provenance=f"Teiten, {_runs(versions)}, {now:%Y-%m-%d %H:%M} UTC, {address}",
     )
 
 
 def _row_name(row: VersionRow, versions: Versions) -> str:
-    name = row.name if versions.metric else f"{row.name}, {row.metric.label}"
-    apart = ", published" if row.published else "" if row.measured else ", not measured in these runs"
-    return f"{name}{apart}"
+    parts = [row.name] if versions.metric else [row.name, localized(row.metric.label)]
+    if row.published:
+        parts.append(pgettext("figures", "published"))
+    elif not row.measured:
+        parts.append(gettext("not measured in these runs"))
+    return joined(parts)
 
 
 def _cell_text(cell: VersionCell | None, row: VersionRow) -> str:
@@ -72,9 +81,10 @@ def _with_interval(number: str, interval: str) -> str:
 
 def _runs(versions: Versions) -> str:
     runs = sorted({run for row in versions.rows for run in row.selection.runs})
-    named = ", ".join(map(str, runs[:_MOST_RUNS]))
-    more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-    return f"run{'s' if len(runs) != 1 else ''} {named}{more}"
+    named = joined(map(str, runs[:_MOST_RUNS]))
+    if len(runs) > _MOST_RUNS:
+        return gettext("runs {runs} and {n} more").format(runs=named, n=len(runs) - _MOST_RUNS)
+    return ngettext("run {runs}", "runs {runs}", len(runs)).format(runs=named)
 
 
 def as_text(table: Copied) -> str:
@@ -121,7 +131,7 @@ def as_html(table: Copied) -> str:
 
 
 FORMATS = {
-    "txt": Format("text", "text/plain", as_text),
+    "txt": Format(_("text"), "text/plain", as_text),
     "md": Format("Markdown", "text/markdown", as_markdown),
     "html": Format("HTML", "text/html", as_html),
 }

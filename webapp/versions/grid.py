@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, Versions
@@ -33,9 +34,9 @@ def carried(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def metric_chips(chosen: str) -> Chips:
-    names = {"": "throughput or time", **METRICS}
+    names = {"": gettext("throughput or time"), **METRICS}
     chips = [Chip(name, name == chosen, text=label) for name, label in names.items()]
-    return Chips("metric", "metric", tuple(chips), single=True)
+    return Chips("metric", gettext("metric"), tuple(chips), single=True)
 
 
 def _cells(row: VersionRow) -> list[tuple[ShownCell | None, str, str]]:

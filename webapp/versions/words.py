@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, ngettext
+
+from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind
-from results.domain.units import counted
 from results.queries.presets.version_rows import DECIDED, VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, VersionMean, Versions
+from webapp.language import joined
 from webapp.templatetags.teiten import decimals, ratio
 
 # speeds from which on a cell is coloured so strongly, and their inverses
@@ -51,7 +54,7 @@ def shown_cell(cell: VersionCell, base: str) -> ShownCell:
         cell=cell,
         number=ratio(cell.ratio),
         interval="" if own_base else interval(cell.low, cell.high),
-        kinds="baseline" if own_base else kinds(cell),
+        kinds=gettext("baseline") if own_base else kinds(cell),
         heat="" if own_base else heat(cell),
         mark="" if own_base else _mark(cell),
     )
@@ -76,20 +79,27 @@ def interval(low: float | None, high: float | None) -> str:
 def subject(versions: Versions) -> str:
     """What the numbers are, in one clause."""
     if versions.metric:
-        return f"{METRICS[versions.metric]}, relative to the row's baseline: below ×1 is less"
-    return "Performance relative to the row's baseline: above ×1 is better"
+        text = gettext("{metric}, relative to the row's baseline: below ×1 is less")
+        return text.format(metric=localized(METRICS[versions.metric]))
+    return gettext("Performance relative to the row's baseline: above ×1 is better")
 
 
 def kinds(cell: VersionCell) -> str:
     """'2 better, 1 not comparable of 4': undecided cells are named only where nothing is decided; verdicts that
     are on these runs only say so."""
     undecided = Kind.TOO_FEW in cell.kinds
-    decided = [f"{cell.kinds[kind]} {kind}" for kind in DECIDED if kind in cell.kinds]
-    words = decided or ([Kind.TOO_FEW.words] if undecided else [])
+    decided = [_counted(cell.kinds[kind], kind) for kind in DECIDED if kind in cell.kinds]
+    words = decided or ([localized(Kind.TOO_FEW.words)] if undecided else [])
     if apart := cell.kinds.get(Kind.NOT_COMPARABLE):
-        words = [*words, f"{apart} not comparable"]
-    text = ", ".join(words) + (f" of {sum(cell.kinds.values())}" if decided and undecided else "")
-    return f"{text} in these runs" if decided and cell.of_these_runs else text
+        words = [*words, _counted(apart, Kind.NOT_COMPARABLE)]
+    text = joined(words)
+    if decided and undecided:
+        text = gettext("{verdicts} of {all}").format(verdicts=text, all=sum(cell.kinds.values()))
+    return gettext("{verdicts} in these runs").format(verdicts=text) if decided and cell.of_these_runs else text
+
+
+def _counted(count: int, kind: Kind) -> str:
+    return gettext("{n} {verdict}").format(n=count, verdict=localized(kind.words))
 
 
 def heat(cell: VersionCell) -> str:
@@ -124,13 +134,17 @@ def _sentence(version: str, base: str, mean: float, rows: Sequence[tuple[Version
     apart = kinds.pop(Kind.NOT_COMPARABLE, 0)
     claim = _claim(version, base, mean, kinds, metric)
     if claim is None and all(row.published and cell.n <= judged + cell.missing for row, cell in rows):
-        claim = f"Published figures, one value each: {version} against {base}"
-    claim = claim or f"{_subject(version, metric)} is {Kind.TOO_FEW.words} against {base}:"
-    across = " Measured in different runs, whose own levels are part of it."
-    across = across if all(cell.of_these_runs for _, cell in rows) else ""
-    left_out = f" Left out: {counted(apart, 'cell')} not comparable." if apart else ""
-    evidence = _evidence([row for row, _ in rows if row.basis])
-    return f"{claim} ×{mean:.3f}, as a geometric mean of the rows below.{evidence}{across}{left_out}"
+        claim = gettext("Published figures, one value each: {version} against {base}")
+        claim = claim.format(version=version, base=base)
+    text = gettext("{claim} ×{mean:.3f}, as a geometric mean of the rows below.")
+    text = text.format(claim=claim or _undecided(version, base, metric), mean=mean)
+    text += _evidence([row for row, _ in rows if row.basis])
+    if all(cell.of_these_runs for _, cell in rows):
+        text += gettext(" Measured in different runs, whose own levels are part of it.")
+    if apart:
+        left_out = ngettext(" Left out: {n:,} cell not comparable.", " Left out: {n:,} cells not comparable.", apart)
+        text += left_out.format(n=apart)
+    return text
 
 
 def _evidence(rows: Sequence[VersionRow]) -> str:
@@ -139,26 +153,93 @@ def _evidence(rows: Sequence[VersionRow]) -> str:
     if not weak:
         return ""
     if len(rows) == 1:
-        return f" The evidence is weak: {weak[0].basis}."
-    return f" The evidence is weak in {len(weak)} of {len(rows)} rows, which say what they rest on."
+        return gettext(" The evidence is weak: {basis}.").format(basis=localized(weak[0].basis))
+    text = gettext(" The evidence is weak in {n} of {all} rows, which say what they rest on.")
+    return text.format(n=len(weak), all=len(rows))
 
 
 def _claim(version: str, base: str, mean: float, kinds: Counter[str], metric: str) -> str | None:
     """What the verdicts decide; None where they decide nothing."""
-    better, worse, same = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME]
-    of = f"of {counted(kinds.total(), 'cell')}:"
-    subject, improved, declined, of_base = _subject(version, metric), "faster", "slower", base
-    if metric:
-        improved, declined, of_base = "lower", "higher", f"of {base}"
+    better, worse, same, cells = kinds[Kind.BETTER], kinds[Kind.WORSE], kinds[Kind.SAME], kinds.total()
+    if not (better or worse or same):
+        return None
     is_improvement = mean < 1 if metric else mean > 1
-    if better and not worse and is_improvement:
-        return f"{subject} is {improved} than {of_base} in {better} {of}"
-    if worse and not better and not is_improvement:
-        return f"{subject} is {declined} than {of_base} in {worse} {of}"
+    claims = _claims_of_metric(cells) if metric else _claims_of_speed(cells)
+    claim = claims.same
     if better or worse:
-        return f"{subject} is {improved} than {of_base} in {better} and {declined} in {worse} {of}"
-    return f"{subject} is the same as {of_base} in {same} {of}" if same else None
+        claim = claims.of(only_better=not worse, only_worse=not better, is_improvement=is_improvement)
+    name = localized(METRICS[metric]) if metric else ""
+    return claim.format(metric=name, version=version, base=base, better=better, worse=worse, same=same, n=cells)
 
 
-def _subject(version: str, metric: str) -> str:
-    return f"{METRICS[metric]} of {version}" if metric else version
+@dataclass(frozen=True)
+class _Claims:
+    improved: str
+    declined: str
+    both: str
+    same: str
+
+    def of(self, *, only_better: bool, only_worse: bool, is_improvement: bool) -> str:
+        """Return what verdicts of one direction or both say; one that the mean does not go in is told with the
+        other."""
+        if only_better and is_improvement:
+            return self.improved
+        return self.declined if only_worse and not is_improvement else self.both
+
+
+def _claims_of_speed(cells: int) -> _Claims:
+    """Return what may be said of so many cells, with the numbers' places."""
+    return _Claims(
+        improved=ngettext(
+            "{version} is faster than {base} in {better} of {n:,} cell:",
+            "{version} is faster than {base} in {better} of {n:,} cells:",
+            cells,
+        ),
+        declined=ngettext(
+            "{version} is slower than {base} in {worse} of {n:,} cell:",
+            "{version} is slower than {base} in {worse} of {n:,} cells:",
+            cells,
+        ),
+        both=ngettext(
+            "{version} is faster than {base} in {better} and slower in {worse} of {n:,} cell:",
+            "{version} is faster than {base} in {better} and slower in {worse} of {n:,} cells:",
+            cells,
+        ),
+        same=ngettext(
+            "{version} is the same as {base} in {same} of {n:,} cell:",
+            "{version} is the same as {base} in {same} of {n:,} cells:",
+            cells,
+        ),
+    )
+
+
+def _claims_of_metric(cells: int) -> _Claims:
+    return _Claims(
+        improved=ngettext(
+            "{metric} of {version} is lower than of {base} in {better} of {n:,} cell:",
+            "{metric} of {version} is lower than of {base} in {better} of {n:,} cells:",
+            cells,
+        ),
+        declined=ngettext(
+            "{metric} of {version} is higher than of {base} in {worse} of {n:,} cell:",
+            "{metric} of {version} is higher than of {base} in {worse} of {n:,} cells:",
+            cells,
+        ),
+        both=ngettext(
+            "{metric} of {version} is lower than of {base} in {better} and higher in {worse} of {n:,} cell:",
+            "{metric} of {version} is lower than of {base} in {better} and higher in {worse} of {n:,} cells:",
+            cells,
+        ),
+        same=ngettext(
+            "{metric} of {version} is the same as of {base} in {same} of {n:,} cell:",
+            "{metric} of {version} is the same as of {base} in {same} of {n:,} cells:",
+            cells,
+        ),
+    )
+
+
+def _undecided(version: str, base: str, metric: str) -> str:
+    if metric:
+        text = gettext("{metric} of {version} is undecided against {base}:")
+        return text.format(metric=localized(METRICS[metric]), version=version, base=base)
+    return gettext("{version} is undecided against {base}:").format(version=version, base=base)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.compare import Comparison, Point
 
 PLACE = ("at", "of", "in")  # a cell: its x, its series, its panel
@@ -26,7 +27,10 @@ def chosen_point(comparison: Comparison, place: Mapping[str, str]) -> Point | No
     ]
     if comparison.points and not fitting:
         raise TeitenError(
-            f"The comparison has no cell {', '.join(f'{name} {text!r}' for name, text in place.items())}.",
+            _(
+                "The comparison has no cell {cell}.",
+                cell=", ".join(f"{name} {text!r}" for name, text in place.items()),
+            ),
             where=", ".join(place),
             todo=f"at: {', '.join(comparison.xs)}; of: {', '.join(comparison.series)}"
             + (f"; in: {', '.join(comparison.panels)}" if comparison.selection.panel else "")

@@ -9,9 +9,12 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.text import slugify
+from django.utils.translation import gettext, ngettext
 
 from results.domain.measurement.one_fact import LAW
 from results.domain.measurement.query_plans import PLANNED
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.domain.statistics.change_sentence import Sentence
 from results.domain.statistics.metric_changes import WAITS, MetricChange, State, Value
 from results.domain.statistics.quantities import PLAIN
@@ -21,6 +24,7 @@ from results.queries.why.why import Gap, PlanPair, Side, Why
 from webapp.charts import why as charts
 from webapp.charts.style import Figure
 from webapp.charts.why import Look
+from webapp.language import joined
 from webapp.links import trial_url
 
 MOST_NAMED = 7  # of one clause
@@ -65,14 +69,14 @@ class Clause:
 
 
 _BEGINS = {
-    "moved": "Changed with it:",
-    "small": "Changed, by less than the margin of each:",
-    "same": "No change, within each one's margin:",
-    "open": "Undecided, with how far chance reaches:",
-    "none": "None in either:",
-    "withheld": "Different, but not comparable:",
+    "moved": _("Changed with it:"),
+    "small": _("Changed, by less than the margin of each:"),
+    "same": _("No change, within each one's margin:"),
+    "open": _("Undecided, with how far chance reaches:"),
+    "none": _("None in either:"),
+    "withheld": _("Different, but not comparable:"),
 }
-_NOTHING_MOVED = Clause("Of what else was measured, nothing is known to have changed with it.")
+_NOTHING_MOVED = Clause(_("Of what else was measured, nothing is known to have changed with it."))
 
 
 def clauses(sentence: Sentence) -> list[Clause]:
@@ -91,23 +95,30 @@ def clauses(sentence: Sentence) -> list[Clause]:
 
 def _same_fact(changes: Sequence[MetricChange]) -> list[Clause]:
     """The comparison's own metric in other words."""
-    items = tuple((f"{PLAIN[change.name]} {_medians(change)}", _anchor(change)) for change in changes)
-    ends = f"Each client waits for its answer: {LAW}."
-    return [Clause("The same in other words:", items, ends=ends)] if items else []
+    items = tuple((f"{localized(PLAIN[change.name])} {_medians(change)}", _anchor(change)) for change in changes)
+    ends = gettext("Each client waits for its answer: {law}.").format(law=localized(LAW))
+    return [Clause(gettext("The same in other words:"), items, ends=ends)] if items else []
 
 
 def _text(change: MetricChange) -> str:
     """The name of what was measured, and how it changed: 'WAL +7.9 %'."""
+    said = localized(change.said)
     if change.state in (State.NONE, State.SAME):
-        return change.said
+        return said
     if change.ratio is None:
-        return f"{change.said} {_medians(change)}"
-    text = f"{change.said} {percent_change(change.ratio)}"
+        return f"{said} {_medians(change)}"
+    text = f"{said} {percent_change(change.ratio)}"
     if change.state is State.SMALL:
-        return f"{text} of {_margin(change)}"
+        return gettext("{change} of {margin}").format(change=text, margin=_margin(change))
     if change.state is State.OPEN and change.reach is not None:
-        return f"{text} ({'; '.join(filter(None, (_reach(change.reach), note(change))))})"
+        return _with_reach(text, _reach(change.reach), note(change))
     return text
+
+
+def _with_reach(change: str, reach: str, noted: str) -> str:
+    if noted:
+        return gettext("{change} ({reach}; {note})").format(change=change, reach=reach, note=noted)
+    return gettext("{change} ({reach})").format(change=change, reach=reach)
 
 
 def _medians(change: MetricChange) -> str:
@@ -122,16 +133,16 @@ def note(change: MetricChange) -> str:
     """What a reader needs beside a verdict that its interval seems to contradict; '' where it does not."""
     verdict = change.verdict
     if change.state is State.SMALL:
-        return f"changed, by less than {_margin(change)}"
+        return gettext("changed, by less than {margin}").format(margin=_margin(change))
     if change.state is not State.OPEN or not verdict.excludes_one:
         return ""
     if verdict.adjusted is None:
-        return "fewer than three replicates"
-    return "not beyond chance among all configurations"
+        return gettext("fewer than three replicates")
+    return gettext("not beyond chance among all configurations")
 
 
 def _reach(share: float) -> str:
-    return f"±{100 * share:.2g} %" if share < 1 else "more than ±100 %"
+    return f"±{100 * share:.2g} %" if share < 1 else gettext("more than {percent}").format(percent="±100 %")
 
 
 def percent_change(ratio: float) -> str:
@@ -183,7 +194,9 @@ def _row(change: MetricChange) -> MetricChangeRow:
         anchor=_anchor(change),
         base=format_quantity(change.base_median, change.unit),
         other=format_quantity(change.other_median, change.unit),
-        title=f"{_values(change.base, change.unit)} against {_values(change.other, change.unit)}",
+        title=gettext("{base} against {other}").format(
+            base=_values(change.base, change.unit), other=_values(change.other, change.unit)
+        ),
         dots=(_dots(change.base, low, high), _dots(change.other, low, high)),
         note=note(change),
         same_fact_as=PLAIN.get(change.same_fact_as, ""),
@@ -191,7 +204,7 @@ def _row(change: MetricChange) -> MetricChangeRow:
 
 
 def _values(replicates: Sequence[Value], unit: str) -> str:
-    return ", ".join(format_quantity(replicate.value, unit) for replicate in replicates)
+    return joined(format_quantity(replicate.value, unit) for replicate in replicates)
 
 
 def _dots(replicates: Sequence[Value], low: float, high: float) -> tuple[tuple[float, int], ...]:
@@ -216,28 +229,36 @@ def parts(looks: Sequence[Look], changes: Sequence[MetricChange]) -> dict[str, P
     has_busy, has_waits, has_wal = _has("cpu.busy"), _has(WAITS), _has("wal.bytes")
     gaps = partial(missing, looks)
     return {
-        "time": Part(charts.over_time(looks), gaps(_has_series, "the rate of each second", "")),
-        "density": Part(charts.density(looks), gaps(_has_latencies, "the latency of every transaction", "latency_log")),
-        "cpu": Part(charts.processors(looks), gaps(has_busy, "CPU usage", "sar")),
-        "waits": Part(charts.waiting(looks), gaps(has_waits, "wait events of sessions", "pg_stat")),
+        "time": Part(charts.over_time(looks), gaps(_has_series, gettext("the rate of each second"), "")),
+        "density": Part(
+            charts.density(looks), gaps(_has_latencies, gettext("the latency of every transaction"), "latency_log")
+        ),
+        "cpu": Part(charts.processors(looks), gaps(has_busy, gettext("CPU usage"), "sar")),
+        "waits": Part(charts.waiting(looks), gaps(has_waits, gettext("wait events of sessions"), "pg_stat")),
         "costs": Part(
-            charts.costs(costs, looks, trial_url), gaps(has_wal, "how much WAL and how many blocks", "pg_stat")
+            charts.costs(costs, looks, trial_url),
+            gaps(has_wal, gettext("how much WAL and how many blocks"), "pg_stat"),
         ),
     }
 
 
 def time_note(looks: Sequence[Look], *, closed_loop: bool) -> str:
-    text = f"Thin: every replicate{_limit_note(looks)}; thick: their median at each second."
+    text = _lines_note(looks)
     if closed_loop and charts.has_both(looks):
-        text = f"{text} Both lines show one fact, as each client waits for its answer: {LAW}."
+        one_fact = gettext(" Both lines show one fact, as each client waits for its answer: {law}.")
+        text += one_fact.format(law=localized(LAW))
     width_s = charts.width_s(looks)
-    return text if width_s == 1 else f"{text} A point is the mean of {width_s} seconds."
+    if width_s != 1:
+        text += gettext(" A point is the mean of {n} seconds.").format(n=width_s)
+    return text
 
 
-def _limit_note(looks: Sequence[Look]) -> str:
-    """Where not all replicates are in the figure."""
-    exceeded = any(len(look.side.attempts) > charts.MOST_REPLICATES for look in looks)
-    return f", of many the first {charts.MOST_REPLICATES}" if exceeded else ""
+def _lines_note(looks: Sequence[Look]) -> str:
+    """What the lines are; not all replicates may be in the figure."""
+    if any(len(look.side.attempts) > charts.MOST_REPLICATES for look in looks):
+        text = gettext("Thin: every replicate, of many the first {n}; thick: their median at each second.")
+        return text.format(n=charts.MOST_REPLICATES)
+    return gettext("Thin: every replicate; thick: their median at each second.")
 
 
 def density_note(looks: Sequence[Look]) -> str:
@@ -245,13 +266,14 @@ def density_note(looks: Sequence[Look]) -> str:
     for look in looks:
         side = look.side
         if side.latencies:
-            trials = f"{len(side.with_latencies)} of {len(side.attempts)} trials"
-            counts.append(f"{look.name}: {side.latencies.total:,} in {trials}")
-    marks = ", ".join(f"{percent:g}\u00a0%" for percent in charts.MARKED)
-    return (
-        f"Share of transactions in each quarter of a doubling; marks: within which {marks} of them were. "
-        f"{'; '.join(counts)}."
+            text = gettext("{name}: {total:,} in {known} of {all} trials")
+            known, trials = len(side.with_latencies), len(side.attempts)
+            counts.append(text.format(name=look.name, total=side.latencies.total, known=known, all=trials))
+    marks = joined(f"{percent:g}\u00a0%" for percent in charts.MARKED)
+    text = gettext(
+        "Share of transactions in each quarter of a doubling; marks: within which {marks} of them were. {counts}."
     )
+    return text.format(marks=marks, counts=gettext("; ").join(counts))
 
 
 def _has(metric: str) -> Callable[[Side], bool]:
@@ -274,27 +296,28 @@ def missing(looks: Sequence[Look], has: Callable[[Side], bool], what: str, colle
         texts = map(_gap, gaps) if has(look.side) else [_why_not(look.side, gaps, what, collector)]
         for text in texts:
             names_by_text.setdefault(text, []).append(look.name)
-    return tuple(f"{' and '.join(names)}: {text}" for text, names in names_by_text.items())
+    text_of = gettext("{names}: {text}")
+    return tuple(text_of.format(names=gettext(" and ").join(names), text=text) for text, names in names_by_text.items())
 
 
 def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
     if side.published:
-        why = "figures that were not measured here have no such files."
+        why = gettext("figures that were not measured here have no such files.")
     elif gaps:
         why = " ".join(map(_gap, gaps))
     elif not collector:
-        why = "the workload does not report it."
+        why = gettext("the workload does not report it.")
     elif not side.watched_by(collector):
-        why = f"the plan had no collector {collector}."
+        why = gettext("the plan had no collector {collector}.").format(collector=collector)
     else:
-        why = f"the collector {collector} recorded nothing of it."
-    return f"{what}: not known, {why}"
+        why = gettext("the collector {collector} recorded nothing of it.").format(collector=collector)
+    return gettext("{what}: not known, {why}").format(what=what, why=why)
 
 
 def _gap(gap: Gap) -> str:
-    trials = ", ".join(map(str, gap.trials))
-    where = f" on {gap.node}" if gap.node else ""
-    return f"{gap.source}{where}, trial{'' if len(gap.trials) == 1 else 's'} {trials}: {gap.reason}."
+    where = gettext("{source} on {node}").format(source=gap.source, node=gap.node) if gap.node else gap.source
+    text = ngettext("{where}, trial {trials}: {reason}.", "{where}, trials {trials}: {reason}.", len(gap.trials))
+    return text.format(where=where, trials=joined(map(str, gap.trials)), reason=localized(gap.reason))
 
 
 @dataclass(frozen=True)
@@ -328,7 +351,8 @@ def plans(pairs: Sequence[PlanPair], query: str = "") -> list[Plan]:
 def plans_missing(looks: Sequence[Look]) -> tuple[str, ...]:
     if not any(look.side.plans for look in looks):
         return ()  # most workloads keep no plans: nothing is missing
-    return tuple(f"{look.name}: no plans were kept." for look in looks if not look.side.plans)
+    text = gettext("{name}: no plans were kept.")
+    return tuple(text.format(name=look.name) for look in looks if not look.side.plans)
 
 
 def flame(result: Why) -> str:
