@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 from results.domain.errors import TeitenError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 
 from .load import SESSIONS, read
@@ -42,7 +43,8 @@ async def _read(stage: Stage) -> str:
         await _wait_for_sessions(stage)
         text = await stage.primary.execute(read("counters.sql"), database=stage.database, timeout_s=60)
     except TeitenError as error:
-        stage.recorder.gap("ssb", "primary", f"the workers of the timed queries could not be read: {error}")
+        reason = _("the workers of the timed queries could not be read: {error}", error=str(error))
+        stage.recorder.gap("ssb", "primary", reason)
         return ""
     return text.strip()
 
@@ -55,5 +57,5 @@ async def _wait_for_sessions(stage: Stage) -> None:
             while (await stage.primary.query(read("sessions.sql"), variables=variables))[0]["sessions"]:
                 await asyncio.sleep(0.05)
     except TimeoutError as error:
-        what = f"A session of the queries had not ended {_HAND_IN_S:.0f} s after its client."
+        what = _("A session of the queries had not ended {seconds:.0f} s after its client.", seconds=_HAND_IN_S)
         raise TrialError(what, where="measure") from error

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from results.domain.errors import AgentError, VerifyError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -19,7 +20,7 @@ QUERY_TEXT = {query: read(f"queries/{query}.sql") for query in QUERIES}
 _EXPLAIN, _COUNT_WORKERS, _RUN = read("explain.sql"), read("count_workers.sql"), read("run.sh")
 _END_S = 30.0
 _RUN_CALL = "sh run.sh"
-_TODO = "Mend what the message names, then retry the trial."
+_TODO = _("Mend what the message names, then retry the trial.")
 
 
 class StarSchema:
@@ -39,16 +40,16 @@ class StarSchema:
         passes = int(parameters["warmup_passes"])
         if passes:
             scripts = [_script(parameters, client, passes) for client in _clients(parameters)]
-            (await _run(stage, "warmup", scripts)).require("The warm-up", _RUN_CALL, where="warm-up", todo=_TODO)
+            (await _run(stage, "warmup", scripts)).require(_("The warm-up"), _RUN_CALL, where="warm-up", todo=_TODO)
         if not parameters["explain"]:
             return
         (await _run(stage, "explain", [_script(parameters, 1, 1, _EXPLAIN)])).require(
-            "EXPLAIN of the queries", _RUN_CALL, where="warm-up", todo=_TODO
+            _("EXPLAIN of the queries"), _RUN_CALL, where="warm-up", todo=_TODO
         )
         if counted_apart(parameters):
             scripts = [_script(parameters, client, 1, _COUNT_WORKERS) for client in _clients(parameters)]
             (await _run(stage, "workers", scripts)).require(
-                "EXPLAIN of the queries by all clients", _RUN_CALL, where="warm-up", todo=_TODO
+                _("EXPLAIN of the queries by all clients"), _RUN_CALL, where="warm-up", todo=_TODO
             )
 
     async def verify(self, stage: Stage) -> None:
@@ -143,16 +144,17 @@ async def _end_sessions(stage: Stage) -> None:
     try:
         await stage.primary.query(read("end_sessions.sql"), variables=variables, timeout_s=_END_S)
     except AgentError as error:
-        stage.recorder.gap("ssb", "primary", f"sessions of broken-off queries could not be looked for: {error}")
+        reason = _("sessions of broken-off queries could not be looked for: {error}", error=str(error))
+        stage.recorder.gap("ssb", "primary", reason)
 
 
 def _check_plan(stage: Stage) -> None:
     """What can be known before anything runs. Raises VerifyError."""
     if stage.spec.warmup_s > 0:
         raise VerifyError(
-            "The Star Schema Benchmark warms up by passes, not by time.",
+            _("The Star Schema Benchmark warms up by passes, not by time."),
             where="warmup_s",
-            todo="Set warmup_s to 0 and the parameter warmup_passes.",
+            todo=_("Set warmup_s to 0 and the parameter warmup_passes."),
         )
 
 

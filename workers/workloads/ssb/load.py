@@ -9,6 +9,7 @@ from pathlib import Path
 
 from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -20,7 +21,7 @@ _HERE = Path(__file__).parent
 _ON_AGENT = ("common.awk", "dimensions.awk", "lineorder.awk", "copy_lineorder.sql", "load.sh")
 _FIRST_WITH_ACCESS_METHODS = 120000
 SESSIONS = "ssb of teiten "  # no name that begins with teiten: pg_stat leaves those out
-_TODO = "Mend what the message names, then retry the trial."
+_TODO = _("Mend what the message names, then retry the trial.")
 
 
 def read(name: str) -> str:
@@ -70,13 +71,17 @@ class Loader:
             rows = await self.stage.primary.query(read("access_methods.sql"), database=self.database)
             available = [row["name"] for row in rows]
         if fact_method not in available:
-            since = "" if self.has_access_methods else " Others exist since version 12."
+            names = ", ".join(available)
+            too_old = _("It has {names}. Others exist since version 12.", names=names)
             raise VerifyError(
-                f"PostgreSQL {self.stage.spec.installation.name} has no table access method {fact_method!r} for the "
-                "fact table.",
+                _(
+                    "PostgreSQL {installation} has no table access method {name!r} for the fact table.",
+                    installation=self.stage.spec.installation.name,
+                    name=fact_method,
+                ),
                 where="fact_access_method",
-                why=f"It has {', '.join(available)}.{since}",
-                todo="Install it on that server, or change fact_access_method.",
+                why=_("It has {names}.", names=names) if self.has_access_methods else too_old,
+                todo=_("Install it on that server, or change fact_access_method."),
             )
 
     async def _create(self, step: str, file: str, access_method: str) -> None:
@@ -112,7 +117,7 @@ class Loader:
             cwd=self.directory,
         )
         finished = await job.finished()
-        finished.require(f"Loading ({step})", argv, where="load", todo=_TODO)
+        finished.require(_("Loading ({step})", step=step), argv, where="load", todo=_TODO)
         self.steps.append({"step": step, "seconds": round(time.monotonic() - began, 3)})
         return finished
 

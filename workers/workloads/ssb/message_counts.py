@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 
 from results.domain.measurement import query_plans
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.messages import gettext_lazy as _
 
 from .plans import Plans
 from .transcript import Execution
-from .workers import UNKNOWN, Workers, by_query
+from .workers import Workers, by_query, unknown_workers
 
 
 def workers_by_messages(plans: Plans, clients: Sequence[tuple[Sequence[Execution], Sequence[int]]]) -> Workers:
@@ -23,7 +24,7 @@ def workers_by_messages(plans: Plans, clients: Sequence[tuple[Sequence[Execution
     """
     expected = {query: query_plans.workers(content) for query, content in plans.content.items()}
     if reason := _why_not_trusted(expected, plans.counted, clients):
-        return Workers(unknown=UNKNOWN + reason)
+        return Workers(unknown=unknown_workers(reason))
     pairs = [pair for executions, counts in clients for pair in zip(executions, counts, strict=False)]
     planned: Counter[str] = Counter()
     launched: Counter[str] = Counter()
@@ -46,15 +47,23 @@ def _why_not_trusted(
     clients: Sequence[tuple[Sequence[Execution], Sequence[int]]],
 ) -> str:
     if not expected:
-        return "no query was explained to check them against."
+        return _("no query was explained to check them against.")
     if unexplained := {one.query for executions, _ in clients for one in executions} - expected.keys():
-        return f"{min(unexplained)} was not explained."
+        return _("{query} was not explained.", query=min(unexplained))
     launched = [launched for _, launched in expected.values()]
     if list(counted) != launched:
-        return f"EXPLAIN launched {launched}, the server reported {list(counted)}."
+        return _(
+            "EXPLAIN launched {launched}, the server reported {reported}.",
+            launched=str(launched),
+            reported=str(list(counted)),
+        )
     if any(planned for planned, _ in expected.values()) and not any(launched):
-        return "EXPLAIN got none, so the server's messages could not be checked."
+        return _("EXPLAIN got none, so the server's messages could not be checked.")
     for executions, counts in clients:
         if len(counts) not in (len(executions), len(executions) + 1):  # the last one may have broken off
-            return f"the server reported {len(counts)} statements to a client that ran {len(executions)}."
+            return _(
+                "the server reported {reported} statements to a client that ran {run}.",
+                reported=len(counts),
+                run=len(executions),
+            )
     return ""

@@ -6,17 +6,19 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from statistics import fmean, median
 
 from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 from .message_counts import workers_by_messages
 from .messages import Messages, read_messages
 from .plans import Plans, jit, plan_documents, read_plans
-from .sequence import sequence
+from .sequence import QUERIES, sequence
 from .transcript import Execution, Transcript, read_transcript
 from .workers import Workers, workers_of
 
@@ -37,7 +39,7 @@ def parse(reading: Reading) -> Part:
     clients = {number: _client(reading, number) for number in range(1, int(reading.parameters["clients"]) + 1)}
     executions = [execution for client in clients.values() for execution in client.transcript.executions]
     differences = _differences(executions)
-    failure = _failure(reading, clients) or "; ".join(differences.values())
+    failure = _failure(reading, clients) or _together(list(differences.values()))
     if not failure:
         _require_all(reading, clients)
     plans = read_plans(reading)
@@ -67,7 +69,7 @@ def _client(reading: Reading, number: int) -> _Client:
 def _failure(reading: Reading, clients: Mapping[int, _Client]) -> str:
     """Return why the run broke off, with the query and the server's message; '' where it completed."""
     if reading.files.get("timed_out", "").strip():
-        return "The queries were still running at the deadline and were ended."
+        return _("The queries were still running at the deadline and were ended.")
     failed_client = reading.files.get("clients/failed", "").strip()
     failed = (
         [int(failed_client)]
@@ -78,10 +80,19 @@ def _failure(reading: Reading, clients: Mapping[int, _Client]) -> str:
         return ""
     client = clients.get(failed[0]) if failed else None
     if client is None:
-        return "The queries were interrupted, and no client reports why."
-    at = client.transcript.unfinished or f"client {failed[0]}, between two queries"
-    ending = f"psql ended with exit status {client.exit_status}" if client.exit_status else "psql was killed"
-    return f"{at}: {client.messages.complaint or ending}"
+        return _("The queries were interrupted, and no client reports why.")
+    place = client.transcript.unfinished or _("client {number}, between two queries", number=failed[0])
+    killed = _("psql was killed")
+    status = client.exit_status
+    ending = _("psql ended with exit status {exit_status}", exit_status=status) if status else killed
+    return _("{place}: {reason}", place=place, reason=client.messages.complaint or ending)
+
+
+def _together(sentences: Sequence[str]) -> str:
+    """Return one message of all; of more than there are queries, as in a damaged bundle, their English."""
+    if len(sentences) in range(1, len(QUERIES) + 1):
+        return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), sentences)
+    return "; ".join(sentences)
 
 
 def _differences(executions: Sequence[Execution]) -> dict[str, str]:
@@ -92,9 +103,13 @@ def _differences(executions: Sequence[Execution]) -> dict[str, str]:
     for execution in executions:
         reference = first.setdefault(execution.query, execution)
         if sorted(execution.answer) != sorted(reference.answer) and execution.query not in differences:
-            rows = f"{len(reference.answer)} and {len(execution.answer)} rows"
-            differences[execution.query] = (
-                f"{execution.query} was answered differently: {reference.name}, and {execution.name} ({rows})"
+            differences[execution.query] = _(
+                "{query} was answered differently: {one}, and {other} ({rows} and {other_rows} rows)",
+                query=execution.query,
+                one=reference.name,
+                other=execution.name,
+                rows=len(reference.answer),
+                other_rows=len(execution.answer),
             )
     return differences
 
@@ -103,9 +118,8 @@ def _require_all(reading: Reading, clients: Mapping[int, _Client]) -> None:
     for number, client in clients.items():
         executed = [(execution.number, execution.query) for execution in client.transcript.executions]
         if executed != sequence(reading.parameters, number, int(reading.parameters["passes"])):
-            raise ParseError(
-                f"client {number} did not run its queries", file=f"clients/{number}.stdout", text=str(executed)
-            )
+            what = _("client {number} did not run its queries", number=number)
+            raise ParseError(what, file=f"clients/{number}.stdout", text=str(executed))
 
 
 def _queries(executions: Sequence[Execution]) -> Iterator[Measurement]:
@@ -171,7 +185,7 @@ def _load(reading: Reading) -> Iterator[Measurement]:
             (str(s["step"]), float(s["seconds"]), s.get("rows")) for s in json_text.loads(reading.files["load.json"])
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ParseError(f"not the steps of a load: {error!r}", file="load.json") from None
+        raise ParseError(_("not the steps of a load: {error}", error=repr(error)), file="load.json") from None
     yield Measurement("ssb.load.seconds", sum(seconds for _, seconds, _ in steps))
     for step, seconds, rows in steps:
         yield Measurement("ssb.load.seconds", seconds, label=step)

@@ -11,6 +11,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement import query_plans
 from results.domain.measurement.parsed_trial import Document, Measurement
+from results.domain.messages import gettext_lazy as _
 
 from .messages import read_messages
 from .transcript import read_transcript
@@ -44,7 +45,7 @@ def explained(reading: Reading, file: str, client: int) -> Iterator[tuple[str, A
         try:
             yield execution.query, json_text.loads(text)
         except ValueError:
-            raise ParseError(f"not a plan of {execution.query}", file=file, text=text) from None
+            raise ParseError(_("not a plan of {query}", query=execution.query), file=file, text=text) from None
 
 
 def jit(plans: Plans) -> Iterator[Measurement]:

@@ -8,6 +8,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import TOTAL, Better, Metric
+from results.domain.messages import gettext_lazy as _
 
 from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, selected_queries
 from .sizes import sizes
@@ -26,7 +27,7 @@ PARAMETERS = (
         "scale_factor",
         Kind.NUMBER,
         1,
-        "Size of the data: 6,000,000 rows of the fact table, some 650 MB, for each 1.",
+        _("Size of the data: 6,000,000 rows of the fact table, some 650 MB, for each 1."),
         minimum=0.001,
         maximum=1000,
         loads=True,
@@ -35,7 +36,7 @@ PARAMETERS = (
         "seed",
         Kind.INTEGER,
         1,
-        "Decides every value of the data: the same rows for the same seed and scale factor.",
+        _("Decides every value of the data: the same rows for the same seed and scale factor."),
         minimum=0,
         maximum=2**31 - 1,
         loads=True,
@@ -44,20 +45,20 @@ PARAMETERS = (
         "generator",
         Kind.CHOICE,
         GENERATOR,
-        "Version of the generator: another one makes other rows.",
+        _("Version of the generator: another one makes other rows."),
         choices=(GENERATOR,),
         loads=True,
     ),
-    Parameter("clients", Kind.INTEGER, 1, "Sessions that run the queries at once.", minimum=1, maximum=1000),
-    Parameter("passes", Kind.INTEGER, 1, "How often each client runs all its queries.", minimum=1, maximum=1000),
+    Parameter("clients", Kind.INTEGER, 1, _("Sessions that run the queries at once."), minimum=1, maximum=1000),
+    Parameter("passes", Kind.INTEGER, 1, _("How often each client runs all its queries."), minimum=1, maximum=1000),
     Parameter(
-        "warmup_passes", Kind.INTEGER, 0, "Passes before the clock starts, by every client.", minimum=0, maximum=100
+        "warmup_passes", Kind.INTEGER, 0, _("Passes before the clock starts, by every client."), minimum=0, maximum=100
     ),
     Parameter(
         "queries",
         Kind.TEXT,
         ALL,
-        "The queries of a pass: all, or some of the thirteen as 'q2.1, q3.4'.",
+        _("The queries of a pass: all, or some of the thirteen as 'q2.1, q3.4'."),
         pattern=rf"{ALL}|({_QUERY})(\s*,\s*({_QUERY}))*",
         words=(ALL, *QUERIES),
     ),
@@ -65,30 +66,34 @@ PARAMETERS = (
         "order",
         Kind.CHOICE,
         IN_ORDER,
-        "In order: as listed, by every client. Shuffled: each pass of each client in an order of its own.",
+        _("In order: as listed, by every client. Shuffled: each pass of each client in an order of its own."),
         choices=(IN_ORDER, SHUFFLED),
     ),
-    Parameter("order_seed", Kind.INTEGER, 1, "Decides the shuffled orders.", minimum=0, maximum=2**31 - 1),
+    Parameter("order_seed", Kind.INTEGER, 1, _("Decides the shuffled orders."), minimum=0, maximum=2**31 - 1),
     Parameter(
         "explain",
         Kind.BOOLEAN,
         True,
-        "Each query's plan, by one EXPLAIN (ANALYZE, BUFFERS) before the clock starts. It warms the caches, unless the "
-        "plan has them dropped.",
+        _(
+            "Each query's plan, by one EXPLAIN (ANALYZE, BUFFERS) before the clock starts. It warms the caches, "
+            "unless the plan has them dropped."
+        ),
     ),
     Parameter(
         "count_workers",
         Kind.BOOLEAN,
         True,
-        "The parallel workers that executions really get: where there are several clients, in one more pass by all of "
-        "them before the clock starts, under EXPLAIN (ANALYZE, TIMING OFF); from 18 on of the timed executions too, by "
-        "the server's own counters. Needs explain.",
+        _(
+            "The parallel workers that executions really get: where there are several clients, in one more pass by "
+            "all of them before the clock starts, under EXPLAIN (ANALYZE, TIMING OFF); from 18 on of the timed "
+            "executions too, by the server's own counters. Needs explain."
+        ),
     ),
     Parameter(
         "indexes",
         Kind.CHOICE,
         KEYS,
-        "None; the primary keys of all tables; the keys and an index on each foreign-key column of the fact table.",
+        _("None; the primary keys of all tables; the keys and an index on each foreign-key column of the fact table."),
         choices=(NO_INDEXES, KEYS, KEYS_AND_FACT_COLUMNS),
         loads=True,
     ),
@@ -96,7 +101,7 @@ PARAMETERS = (
         "fact_access_method",
         Kind.TEXT,
         "",
-        "Table access method of the fact table alone (12 and later); empty is that of all tables.",
+        _("Table access method of the fact table alone (12 and later); empty is that of all tables."),
         pattern=r"([a-z_][a-z0-9_]*)?",
         loads=True,
     ),
@@ -104,157 +109,167 @@ PARAMETERS = (
         "vacuum",
         Kind.BOOLEAN,
         True,
-        "VACUUM after loading, so that the first query does not pay for every row's hint bits.",
+        _("VACUUM after loading, so that the first query does not pay for every row's hint bits."),
         loads=True,
     ),
     Parameter(
         "load_jobs",
         Kind.INTEGER,
         1,
-        "Generators that fill the fact table at once, each with its own share of the orders. The rows are the same, "
-        "their places in the table are not.",
+        _(
+            "Generators that fill the fact table at once, each with its own share of the orders. The rows are the "
+            "same, their places in the table are not."
+        ),
         minimum=1,
         maximum=256,
         loads=True,
     ),
 )
 
-_TIMED = "By psql on the client's agent, from sending the query to its last row."
-_EXPLAINED = "In one pass of all clients at once under EXPLAIN, before the clock starts."
 METRICS = (
     Metric(
         "ssb.pass.seconds",
         "s",
         Better.LOWER,
-        "Time of a pass",
-        "Sum of the queries' times in one pass of one client; the median over passes and clients.",
+        _("Time of a pass"),
+        _("Sum of the queries' times in one pass of one client; the median over passes and clients."),
         parts="ssb.query.seconds",
     ),
     Metric(
         "ssb.geometric_mean.seconds",
         "s",
         Better.LOWER,
-        "Geometric mean of the queries",
-        "Of the medians of all queries, so that each weighs the same.",
+        _("Geometric mean of the queries"),
+        _("Of the medians of all queries, so that each weighs the same."),
     ),
     Metric(
         "ssb.queries_per_hour",
         "1/h",
         Better.HIGHER,
-        "Queries per hour",
-        "Executions of all clients, divided by the measured window.",
+        _("Queries per hour"),
+        _("Executions of all clients, divided by the measured window."),
     ),
-    Metric("ssb.executions", "1", Better.NEITHER, "Timed executions", "Clients × passes × queries."),
+    Metric("ssb.executions", "1", Better.NEITHER, _("Timed executions"), _("Clients × passes × queries.")),
     Metric(
         "ssb.query.seconds",
         "s",
         Better.LOWER,
-        "Time of a query",
-        f"{_TIMED} The median over passes and clients. Label: the query.",
+        _("Time of a query"),
+        _(
+            "By psql on the client's agent, from sending the query to its last row. The median over passes and "
+            "clients. Label: the query."
+        ),
         0.03,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "ssb.query.seconds.min",
         "s",
         Better.LOWER,
-        "Shortest time of a query",
-        f"{_TIMED} Label: the query.",
+        _("Shortest time of a query"),
+        _("By psql on the client's agent, from sending the query to its last row. Label: the query."),
         0.05,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "ssb.query.seconds.max",
         "s",
         Better.LOWER,
-        "Longest time of a query",
-        f"{_TIMED} Label: the query.",
+        _("Longest time of a query"),
+        _("By psql on the client's agent, from sending the query to its last row. Label: the query."),
         0.1,
-        label_noun="query",
+        label_noun=_("query"),
     ),
-    Metric("ssb.query.rows", "1", Better.NEITHER, "Rows of an answer", "Label: the query.", label_noun="query"),
+    Metric(
+        "ssb.query.rows", "1", Better.NEITHER, _("Rows of an answer"), _("Label: the query."), label_noun=_("query")
+    ),
     Metric(
         "ssb.workers.planned",
         "1",
         Better.NEITHER,
-        "Workers planned",
-        "Of all timed executions, as EXPLAIN planned their queries. Label: the query.",
+        _("Workers planned"),
+        _("Of all timed executions, as EXPLAIN planned their queries. Label: the query."),
         0.05,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "ssb.workers.launched",
         "1",
         Better.NEITHER,
-        "Workers launched",
-        "Of all timed executions together, by the server's own counters (pg_stat_database), 18 and later.",
+        _("Workers launched"),
+        _("Of all timed executions together, by the server's own counters (pg_stat_database), 18 and later."),
         0.05,
     ),
     Metric(
         "ssb.workers.share",
         "%",
         Better.NEITHER,
-        "Executions by workers launched",
-        "Of the timed executions of the first versions' trials; no trial tells it any more. Label: the number of "
-        "workers that an execution got.",
+        _("Executions by workers launched"),
+        _(
+            "Of the timed executions of the first versions' trials; no trial tells it any more. Label: the number of "
+            "workers that an execution got."
+        ),
         0.1,
-        label_noun="workers",
+        label_noun=_("workers"),
     ),
     Metric(
         "ssb.explained.planned",
         "1",
         Better.NEITHER,
-        "Workers planned, under EXPLAIN",
-        f"{_EXPLAINED} Label: the query.",
+        _("Workers planned, under EXPLAIN"),
+        _("In one pass of all clients at once under EXPLAIN, before the clock starts. Label: the query."),
         0.05,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "ssb.explained.launched",
         "1",
         Better.NEITHER,
-        "Workers launched, under EXPLAIN",
-        f"{_EXPLAINED} Label: the query.",
+        _("Workers launched, under EXPLAIN"),
+        _("In one pass of all clients at once under EXPLAIN, before the clock starts. Label: the query."),
         0.05,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "ssb.explained.share",
         "%",
         Better.NEITHER,
-        "Executions by workers launched, under EXPLAIN",
-        f"{_EXPLAINED} Label: the number of workers that an execution got.",
+        _("Executions by workers launched, under EXPLAIN"),
+        _(
+            "In one pass of all clients at once under EXPLAIN, before the clock starts. Label: the number of workers "
+            "that an execution got."
+        ),
         0.1,
-        label_noun="workers",
+        label_noun=_("workers"),
     ),
     Metric(
         "ssb.jit.seconds",
         "s",
         Better.LOWER,
-        "Compiling (JIT)",
-        "Of EXPLAIN before the clock starts, leader and workers together, all queries. Label: the step.",
+        _("Compiling (JIT)"),
+        _("Of EXPLAIN before the clock starts, leader and workers together, all queries. Label: the step."),
         0.1,
-        label_noun="step",
+        label_noun=_("step"),
     ),
-    Metric("ssb.jit.functions", "1", Better.NEITHER, "Functions compiled (JIT)", "As above."),
+    Metric("ssb.jit.functions", "1", Better.NEITHER, _("Functions compiled (JIT)"), _("As above.")),
     Metric(
         "ssb.load.seconds",
         "s",
         Better.LOWER,
-        "Loading",
-        "Where this trial loaded the data itself. Label: the step.",
+        _("Loading"),
+        _("Where this trial loaded the data itself. Label: the step."),
         0.05,
         whole=TOTAL,
-        label_noun="step",
+        label_noun=_("step"),
     ),
     Metric(
         "ssb.load.rows_per_second",
         "1/s",
         Better.HIGHER,
-        "Rows loaded per second",
-        "Generated and copied, by step. Label: lineorder or dimensions.",
+        _("Rows loaded per second"),
+        _("Generated and copied, by step. Label: lineorder or dimensions."),
         0.05,
-        label_noun="step",
+        label_noun=_("step"),
     ),
 )
 
@@ -313,8 +328,10 @@ def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
 SPEC = WorkloadSpec(
     name="ssb",
     title="Star Schema Benchmark",
-    help="Thirteen queries of a data warehouse over one fact table and four dimensions (O'Neil, O'Neil, Chen), by one "
-    "client or many: how long each takes, what plan it has, which parallel workers it gets.",
+    help=_(
+        "Thirteen queries of a data warehouse over one fact table and four dimensions (O'Neil, O'Neil, Chen), by one "
+        "client or many: how long each takes, what plan it has, which parallel workers it gets."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 _BEGINS = re.compile(r"== (\d{1,9}) (\S+)$", re.ASCII)
 _DONE = "== done"
@@ -30,7 +31,7 @@ class Execution:
 
     @property
     def name(self) -> str:
-        return f"client {self.client}, pass {self.number}"
+        return _("client {client}, pass {number}", client=self.client, number=self.number)
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,17 @@ def read_transcript(text: str, client: int, file: str) -> Transcript:
         if match := _BEGINS.match(line):
             current, answer = (int(match[1]), match[2]), []
         elif current is None:
-            raise ParseError("not a line of any query", file=file, line=number, text=line)
+            raise ParseError(_("not a line of any query"), file=file, line=number, text=line)
         elif line == _DONE:
             time = _TIME.match(answer.pop() if answer else "")
             if time is None:
-                raise ParseError(f"{current[1]} ended without its time", file=file, line=number, text=line)
+                what = _("{query} ended without its time", query=current[1])
+                raise ParseError(what, file=file, line=number, text=line)
             executions.append(Execution(client, *current, float(time[1]) / 1000, tuple(answer)))
             current = None
         else:
             answer.append(line)
-    unfinished = f"{current[1]} (client {client}, pass {current[0]})" if current else ""
+    if not current:
+        return Transcript(tuple(executions))
+    unfinished = _("{query} (client {client}, pass {number})", query=current[1], client=client, number=current[0])
     return Transcript(tuple(executions), unfinished)

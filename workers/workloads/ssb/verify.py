@@ -10,6 +10,7 @@ from typing import Any
 
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 
 from .sizes import LINES_PER_ORDER, sizes
 from .spec import KEYS_AND_FACT_COLUMNS, NO_INDEXES
@@ -42,14 +43,15 @@ def checks(parameters: Mapping[str, Scalar], catalogue: Sequence[Mapping[str, An
 def _rows_check(
     tables: Mapping[str, Mapping[str, Any]], table: str, parameters: Mapping[str, Scalar], rows: tuple[int, int]
 ) -> Check:
-    comment = str(tables.get(table, {}).get("loaded") or "not loaded completely")
-    expected = [load_comment(parameters, count) for count in dict.fromkeys(rows)]
+    comment = str(tables.get(table, {}).get("loaded") or "") or _("not loaded completely")
+    fewest, most = (load_comment(parameters, count) for count in rows)
+    expected = fewest if fewest == most else _("{fewest} to {most}", fewest=fewest, most=most)
     try:
         count = int(json.loads(comment)["rows"])
     except (ValueError, KeyError, TypeError):
-        return Check(f"ssb.{table}", "primary", " to ".join(expected), comment, False)
+        return Check(f"ssb.{table}", "primary", expected, comment, False)
     passed = rows[0] <= count <= rows[1] and comment == load_comment(parameters, count)
-    return Check(f"ssb.{table}", "primary", " to ".join(expected), comment, passed)
+    return Check(f"ssb.{table}", "primary", expected, comment, passed)
 
 
 def _indexes_check(tables: Mapping[str, Mapping[str, Any]], table: str, expected: int) -> Check:

@@ -12,13 +12,14 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement import query_plans
 from results.domain.measurement.parsed_trial import Document, Measurement
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 
 from .plans import Plans, explained
 from .sequence import counted_apart
 from .transcript import Execution
 
 _COUNTERS = "parallel_workers.json"
-UNKNOWN = "The workers of the timed executions are not known: "
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,11 @@ def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) 
 
     executions: the timed ones."""
     if not plans.content:
-        return Workers(unknown=UNKNOWN + "no query was explained to check them against.")
+        return Workers(unknown=unknown_workers(_("no query was explained to check them against.")))
     explained_pass = _explained_pass(reading, plans)
     planned = {execution.query: execution.planned for execution in explained_pass}
     if not planned.keys() >= {execution.query for execution in executions}:
-        return Workers(unknown=UNKNOWN + "not every query was explained.")
+        return Workers(unknown=unknown_workers(_("not every query was explained.")))
     expected = Counter[str]()
     for execution in executions:
         expected[execution.query] += planned[execution.query]
@@ -66,7 +67,13 @@ def workers_of(reading: Reading, plans: Plans, executions: Sequence[Execution]) 
     rows = [
         {"client": e.client, "query": e.query, "planned": e.planned, "launched": e.launched} for e in explained_pass
     ]
-    return Workers(tuple(measurements), (Document("explained", "all", rows),), unknown=unknown and UNKNOWN + unknown)
+    reason = unknown_workers(unknown) if unknown else ""
+    return Workers(tuple(measurements), (Document("explained", "all", rows),), unknown=reason)
+
+
+def unknown_workers(reason: str) -> Message:
+    """Return the sentence that the workers of the timed executions are not known, and why."""
+    return _("The workers of the timed executions are not known: {reason}", reason=reason)
 
 
 def _explained_pass(reading: Reading, plans: Plans) -> list[Explained]:
@@ -102,13 +109,15 @@ def _launched(reading: Reading, expected: int) -> tuple[int | None, str]:
         planned, launched = (int(after[key]) - int(before[key]) for key in ("planned", "launched"))
         same_statistics = before["since"] == after["since"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError(f"not the counters of workers: {error!r}", file=_COUNTERS) from None
+        raise ParseError(_("not the counters of workers: {error}", error=repr(error)), file=_COUNTERS) from None
     if not same_statistics or min(planned, launched) < 0:
-        return None, "its statistics were reset in the measured window."
+        return None, _("its statistics were reset in the measured window.")
     if planned != expected:
-        return None, (
-            f"the database counted {planned} workers that were to be launched, and EXPLAIN planned {expected} for the "
-            "timed executions: plans have changed since, or another session ran parallel queries."
+        return None, _(
+            "the database counted {counted} workers that were to be launched, and EXPLAIN planned {planned} for the "
+            "timed executions: plans have changed since, or another session ran parallel queries.",
+            counted=planned,
+            planned=expected,
         )
     return launched, ""
 
