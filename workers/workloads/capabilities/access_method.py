@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from results.domain.errors import VerifyError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.workloads.capabilities.sections import sections
@@ -42,25 +43,32 @@ async def find_access_method(stage: Stage) -> AccessMethod:
     if server.installation.version_num < FIRST_WITH_ACCESS_METHODS:
         if requested in ("", "heap"):
             return AccessMethod("heap")
-        raise _missing(stage, "Table access methods exist since PostgreSQL 12.")
+        raise _missing(stage, _("Table access methods exist since PostgreSQL 12."))
     rows = await server.query(SQL["definition"], database=stage.database, variables={"name": requested})
     if not rows:
-        raise _missing(stage, "pg_am does not name it among the table access methods.")
+        raise _missing(stage, _("pg_am does not name it among the table access methods."))
     method = AccessMethod(**rows[0])
     if not method.extension and method.schema != _BUILT_IN:
         raise VerifyError(
-            f"The access method {method.name} cannot be made in another cluster.",
+            _("The access method {name} cannot be made in another cluster.", name=method.name),
             where="access_method",
-            why=f"Its handler {method.schema}.{method.handler} belongs to no extension and is not built in.",
-            todo="Make it an extension: the checks run in clusters of their own.",
+            why=_(
+                "Its handler {handler} belongs to no extension and is not built in.",
+                handler=f"{method.schema}.{method.handler}",
+            ),
+            todo=_("Make it an extension: the checks run in clusters of their own."),
         )
     return method
 
 
 def _missing(stage: Stage, why: str) -> VerifyError:
     return VerifyError(
-        f"PostgreSQL {stage.spec.installation.name} has no table access method {stage.spec.access_method}.",
+        _(
+            "PostgreSQL {installation} has no table access method {name}.",
+            installation=stage.spec.installation.name,
+            name=stage.spec.access_method,
+        ),
         where="access_method",
         why=why,
-        todo="Choose one that the installation has: its agent's page lists them.",
+        todo=_("Choose one that the installation has: its agent's page lists them."),
     )

@@ -6,19 +6,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities.check_context import CheckContext
 
 
 class Group(StrEnum):
     """In the order of the pages."""
 
-    MAINTENANCE = "Maintenance"
-    CONTENTS = "Contents and constraints"
-    STORAGE = "Storage"
-    INDEXES = "Indexes"
-    QUERIES = "Queries"
-    TRANSACTIONS = "Transactions"
-    OPERATION = "Backup, replication, recovery"
+    MAINTENANCE = _("Maintenance")
+    CONTENTS = _("Contents and constraints")
+    STORAGE = _("Storage")
+    INDEXES = _("Indexes")
+    QUERIES = _("Queries")
+    TRANSACTIONS = _("Transactions")
+    OPERATION = _("Backup, replication, recovery")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 
 from results.domain.errors import CommandError
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan, sessions
 from workers.workloads.capabilities.access_method import FIRST_WITH_ACCESS_METHODS, SQL
@@ -77,16 +80,20 @@ class CheckContext:
         statement: that returned `actual`."""
         expected_rows = [str(row) for row in expected]
         if differences := difference(expected_rows, actual):
-            raise Differs(f"{_capital(what)}: {differences}.", statement=statement)
-        self.compared.append(f"{what}: {len(expected_rows)} rows")
+            words = _("{what}: {differences}.", what=_capital(what), differences=differences)
+            raise Differs(words, statement=statement)
+        self.compared.append(_("{what}: {number} rows", what=what, number=len(expected_rows)))
 
     def expect_value(self, what: str, expected: object, actual: object, *, statement: str) -> None:
         """Compare two single values. Raises Differs.
 
         statement: that returned `actual`."""
         if str(expected) != str(actual):
-            raise Differs(f"{_capital(what)}: expected {expected}, found {actual}.", statement=statement)
-        self.compared.append(f"{what}: {expected}")
+            words = _(
+                "{what}: expected {expected}, found {actual}.", what=_capital(what), expected=expected, actual=actual
+            )
+            raise Differs(words, statement=statement)
+        self.compared.append(_("{what}: {value}", what=what, value=expected))
 
     def expect_answers(self, what: str, expected: Sequence[str], actual: Sequence[str], *, statement: str) -> None:
         """Compare answers of which some are SQLSTATEs. An SQLSTATE other than the expected one fails differently.
@@ -94,8 +101,10 @@ class CheckContext:
         others = other_sqlstates(expected, actual)
         if not others:
             return self.expect_value(what, " ".join(expected), " ".join(actual), statement=statement)
-        words = ", ".join(f"SQLSTATE {actual} where {due} is due" for due, actual in others)
-        self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, f"{_capital(what)}: {words}.", statement, others[0][1]))
+        states = [_("SQLSTATE {actual} where {due} is due", actual=actual, due=due) for due, actual in others]
+        together = reduce(lambda one, other: _("{one}, {other}", one=one, other=other), states)
+        words = _("{what}: {states}.", what=_capital(what), states=together)
+        self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, words, statement, others[0][1]))
 
     async def expect_table(
         self, expected: Iterable[object], what: str = "", *, table: str = "items", database: Database | None = None
@@ -117,7 +126,8 @@ class CheckContext:
 
     def _require_stored_by_method(self, others: Sequence[str]) -> None:
         if others:
-            raise Differs(f"The table {others[0]}, not by {self.scratch.method.name}.", statement=SQL["others"])
+            words = _("The table {stored}, not by {name}.", stored=others[0], name=self.scratch.method.name)
+            raise Differs(words, statement=SQL["others"])
 
     async def expect_by_index(
         self, query: str, expected: Iterable[object], *, index: str, what: str = "", database: Database | None = None
@@ -128,9 +138,13 @@ class CheckContext:
         nodes, rows = await where.plan_and_rows_by_index(query)
         if index not in query_plan.indexes(nodes):
             shape = query_plan.shape(nodes)
-            words = f"The planner does not use the index {index}, though all other plans are disabled: {shape}."
+            words = _(
+                "The planner does not use the index {index}, though all other plans are disabled: {plan}.",
+                index=index,
+                plan=shape,
+            )
             self.report_not_chosen(words, f"EXPLAIN {query.strip()};")
-        self.expect_rows(what or f"by {index}", expected, rows, statement=query)
+        self.expect_rows(what or _("by {index}", index=index), expected, rows, statement=query)
 
     async def expect_refusal(self, script: str, due: str, what: str) -> None:
         """Run a script whose last statement must be refused with the SQLSTATE `due`.
@@ -147,12 +161,18 @@ class CheckContext:
             if refusal.sqlstate != due and not self._failed_differently(refusal, due, statement, what):
                 raise
         else:
-            raise Differs(f"It let {what} pass.", statement=statement)
+            raise Differs(_("It let {what} pass.", what=what), statement=statement)
 
     def _failed_differently(self, refusal: Refusal, due: str, statement: str, what: str) -> bool:
         if not fails_differently(refusal, due, statement):
             return False
-        words = f"It refuses {what} with SQLSTATE {refusal.sqlstate}, where {due} is due: {refusal.message}"
+        words = _(
+            "It refuses {what} with SQLSTATE {sqlstate}, where {due} is due: {message}",
+            what=what,
+            sqlstate=refusal.sqlstate,
+            due=due,
+            message=refusal.message,
+        )
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, words, refusal.statement, refusal.sqlstate))
         return True
 
@@ -176,7 +196,11 @@ class CheckContext:
         self._fail_undue(results, expected_refusals, last)
         for session, state in expected_refusals.items():
             if session in printed:
-                words = f"It let session {session} pass, which should have been refused with SQLSTATE {state}."
+                words = _(
+                    "It let session {session} pass, which should have been refused with SQLSTATE {sqlstate}.",
+                    session=session,
+                    sqlstate=state,
+                )
                 raise Differs(words, statement=last[session])
         return printed
 
@@ -202,14 +226,14 @@ class CheckContext:
         if session not in expected_refusals or not isinstance(error, CommandError):
             return False
         refusal, due = read(error.stderr), expected_refusals[session]
-        what = f"the last statement of session {session}"
+        what = _("the last statement of session {session}", session=session)
         in_time = refusal.sqlstate != sessions.WAITED_IN_VAIN
         return refusal.sqlstate == due or (in_time and self._failed_differently(refusal, due, statement, what))
 
     async def extension(self, name: str) -> None:
         """Create an extension in the database. Raises NotTried where the installation does not have it."""
         if not await self.database.lines("SELECT name FROM pg_available_extensions WHERE name = :'name'", name=name):
-            raise NotTried(f"The installation has no extension {name}.")
+            raise NotTried(_("The installation has no extension {name}.", name=name))
         await self.database.run('CREATE EXTENSION :"name"', name=name)
 
     async def program(self, name: str) -> str:
@@ -219,13 +243,14 @@ class CheckContext:
             result = await self.scratch.remote.run("test", "-x", f"{folder}/{name}", check=False)
             if result.exit_status == 0:
                 return f"{folder}/{name}"
-        raise NotTried(f"There is no {name} in {' or '.join(folders)}.")
+        places = reduce(lambda one, other: _("{one} or {other}", one=one, other=other), folders)
+        raise NotTried(_("There is no {program} in {folders}.", program=name, folders=places))
 
 
 def _cause(failures: Iterable[BaseException]) -> BaseException:
     """Return the error for which the other sessions waited in vain."""
     causes = [failure for failure in failures if _sqlstate_of(failure) != sessions.WAITED_IN_VAIN]
-    return causes[0] if causes else NotTried("The sessions did not come to the end of their statements in time.")
+    return causes[0] if causes else NotTried(_("The sessions did not come to the end of their statements in time."))
 
 
 def _sqlstate_of(error: BaseException) -> str:
@@ -233,4 +258,10 @@ def _sqlstate_of(error: BaseException) -> str:
 
 
 def _capital(what: str) -> str:
-    return f"{what[:1].upper()}{what[1:]}"
+    """Return the words as a sentence begins; where they are a message, its translations are as before."""
+    words = f"{what[:1].upper()}{what[1:]}"
+    if not isinstance(what, Message):
+        return words
+    capital = str.__new__(Message, words)
+    capital.id, capital.plural, capital.number, capital.values = what.id, what.plural, what.number, what.values
+    return capital

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from results.domain.messages import gettext_lazy as _
+from workers.workloads.capabilities.outcome import listed
+
 _SHOWN = 3
 _LONGEST = 120
 
@@ -41,21 +44,19 @@ def texts(rows: Iterable[object]) -> list[str]:
 def difference(expected: Iterable[str], actual: Iterable[str]) -> str:
     """Describe how two contents differ, whatever their order, with some of the rows; '' where they are equal."""
     expected_rows, actual_rows = Counter(expected), Counter(actual)
-    missing, surplus = (
-        sorted((expected_rows - actual_rows).elements()),
-        sorted((actual_rows - expected_rows).elements()),
-    )
+    missing = sorted((expected_rows - actual_rows).elements())
+    surplus = sorted((actual_rows - expected_rows).elements())
     if not missing and not surplus:
         return ""
-    message_parts = [f"expected {expected_rows.total()} rows, found {actual_rows.total()}"]
-    message_parts += [
-        f"{len(rows)} {kind}, such as {_examples(rows)}" for kind, rows in _kinds(missing, surplus) if rows
-    ]
-    return "; ".join(message_parts)
-
-
-def _kinds(missing: list[str], surplus: list[str]) -> list[tuple[str, list[str]]]:
-    return [("missing", missing), ("that should not be there", surplus)]
+    due, found = expected_rows.total(), actual_rows.total()
+    message_parts = [_("expected {expected} rows, found {actual}", expected=due, actual=found)]
+    if missing:
+        what = _("{number} missing, such as {rows}", number=len(missing), rows=_examples(missing))
+        message_parts.append(what)
+    if surplus:
+        what = _("{number} that should not be there, such as {rows}", number=len(surplus), rows=_examples(surplus))
+        message_parts.append(what)
+    return listed(message_parts)
 
 
 def _examples(rows: list[str]) -> str:

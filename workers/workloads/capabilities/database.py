@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan
 from workers.workloads.capabilities.outcome import Late
@@ -64,5 +65,5 @@ class Database:
         deadline = time.monotonic() + PATIENCE_S
         while (await self.run(condition, **variables)).strip() != "t":
             if time.monotonic() > deadline:
-                raise Late(f"After {PATIENCE_S:g} s {what}.", statement=condition)
+                raise Late(_("After {seconds:g} s {what}.", seconds=PATIENCE_S, what=what), statement=condition)
             await asyncio.sleep(_POLL_S)

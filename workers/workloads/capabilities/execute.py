@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 
 from .access_method import AccessMethod, find_access_method
@@ -30,7 +31,8 @@ class Capabilities:
         method = await find_access_method(stage)
         stage.keep(method)
         expected = stage.spec.access_method or method.name
-        stage.recorder.check(Check("access method on trial", "primary", expected, method.name, method.name == expected))
+        name = _("access method on trial")
+        stage.recorder.check(Check(name, "primary", expected, method.name, method.name == expected))
         stage.recorder.note("checks", [check.name for check in checks])
 
     async def warm_up(self, stage: Stage) -> None:

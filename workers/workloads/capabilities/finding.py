@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from results.domain.errors import TeitenError, VerifyError
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities.capability import Capability, Group
 
 _FOLDER = "workers.workloads.capabilities.checks"
@@ -20,7 +21,7 @@ def all_checks() -> tuple[Capability, ...]:
     checks = [check for name in modules for check in import_module(f"{_FOLDER}.{name}").CHECKS]
     names = [check.name for check in checks]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
-        raise TeitenError(f"Two checks are called {duplicates[0]}.", where=_FOLDER, todo="Rename one.")
+        raise TeitenError(_("Two checks are called {name}.", name=duplicates[0]), where=_FOLDER, todo=_("Rename one."))
     groups = list(Group)
     return tuple(sorted(checks, key=lambda check: (groups.index(check.group), check.title)))
 
@@ -31,8 +32,8 @@ def selected_checks(names: str) -> tuple[Capability, ...]:
     known = {check.name for check in all_checks()}
     if unknown := sorted(requested - known):
         raise VerifyError(
-            f"There is no check {', '.join(unknown)}.",
+            _("There is no check {names}.", names=", ".join(unknown)),
             where="parameters.checks",
-            todo=f"Choose from {', '.join(sorted(known))}.",
+            todo=_("Choose from {names}.", names=", ".join(sorted(known))),
         )
     return tuple(check for check in all_checks() if not requested or check.name in requested)

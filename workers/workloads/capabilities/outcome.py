@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 
 
 class Outcome(StrEnum):
@@ -67,12 +69,20 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
     """
     heaviest = max(findings, key=lambda finding: _LIGHTEST_FIRST.index(finding.outcome), default=None)
     if heaviest is None:
-        return Verdict(Outcome.YES, " ".join(notes), "; ".join(compared))
+        return Verdict(Outcome.YES, in_a_row(notes), listed(compared))
     others = [finding.words for finding in findings if finding is not heaviest]
     more = notes if heaviest.outcome not in (Outcome.CANNOT, Outcome.UNKNOWN) else ()
-    message = " ".join((heaviest.words, *others, *more))
+    message = in_a_row([heaviest.words, *others, *more])
     statement = heaviest.statement.strip()
-    return Verdict(heaviest.outcome, message, "; ".join(compared), statement, heaviest.sqlstate)
+    return Verdict(heaviest.outcome, message, listed(compared), statement, heaviest.sqlstate)
+
+
+def in_a_row(sentences: Sequence[str]) -> str:
+    return reduce(lambda one, other: _("{one} {other}", one=one, other=other), sentences) if sentences else ""
+
+
+def listed(parts: Sequence[str]) -> str:
+    return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
 
 
 class Differs(TeitenError):

@@ -9,6 +9,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 ANSWERS = 2
 """Version of the outcomes: from 2 on cannot, chose-not-to and fails-differently replace no, with the statement that
@@ -41,7 +42,7 @@ def parse(reading: Reading) -> Part:
     return Part(
         measurements=_measurements(documents, outcomes),
         documents=documents,
-        failure=f"Checks that did not run: {', '.join(missing)}." if missing else "",
+        failure=_("Checks that did not run: {names}.", names=", ".join(missing)) if missing else "",
     )
 
 
@@ -51,7 +52,7 @@ def _expected(content: Any) -> tuple[int, list[str]]:
     if isinstance(content, dict) and content.get("answers") == ANSWERS:
         names = content.get("checks")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ParseError("not a list of names", file="expected.json", line=1, text=str(content))
+        raise ParseError(_("not a list of names"), file="expected.json", line=1, text=str(content))
     return answers, names
 
 
@@ -75,20 +76,21 @@ def _content(
     file = f"checks/{name}.json"
     content = _read(reading, file)
     if not isinstance(content, dict):
-        raise ParseError("not the account of a check", file=file, line=1, text=str(content))
+        raise ParseError(_("not the account of a check"), file=file, line=1, text=str(content))
     for field, kind in fields.items():
         if not isinstance(content.get(field), kind):
-            raise ParseError(f"no {field}, or not one of its type", file=file, line=1, text=str(content))
+            what = _("no {field}, or not one of its type", field=field)
+            raise ParseError(what, file=file, line=1, text=str(content))
     if content["outcome"] not in outcomes:
-        raise ParseError(f"{content['outcome']!r} is not an outcome", file=file, line=1)
+        raise ParseError(_("{outcome!r} is not an outcome", outcome=content["outcome"]), file=file, line=1)
     return content
 
 
 def _read(reading: Reading, file: str) -> Any:
     text = reading.files.get(file)
     if text is None:
-        raise ParseError("the file is not there", file=file)
+        raise ParseError(_("the file is not there"), file=file)
     try:
         return json_text.loads(text)
     except ValueError as error:
-        raise ParseError(f"not JSON: {error}", file=file, text=text) from None
+        raise ParseError(_("not JSON: {error}", error=str(error)), file=file, text=text) from None

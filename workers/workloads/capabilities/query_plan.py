@@ -7,13 +7,14 @@ from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import damaged
+from results.domain.messages import gettext_lazy as _
 
 Node = Mapping[str, Any]
 
 
 def nodes(explained: str) -> list[Node]:
     """Return every node of a plan, from the top. Raises ParseError."""
-    with damaged("not the plan of a query", "EXPLAIN", explained):
+    with damaged(_("not the plan of a query"), "EXPLAIN", explained):
         plan = list(_below(json_text.loads(explained)[0]["Plan"]))
         if not all(isinstance(node["Node Type"], str) for node in plan):
             raise TypeError("a node has no type")

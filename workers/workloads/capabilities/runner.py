@@ -7,12 +7,13 @@ import time
 from dataclasses import dataclass, replace
 
 from results.domain.errors import CommandError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities import log
 from workers.workloads.capabilities.capability import Capability
 from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.database import Database
-from workers.workloads.capabilities.outcome import Differs, Finding, Late, NotTried, Outcome, Verdict, weigh
+from workers.workloads.capabilities.outcome import Differs, Finding, Late, NotTried, Outcome, Verdict, in_a_row, weigh
 from workers.workloads.capabilities.refusal import REFUSED, read
 from workers.workloads.capabilities.scratch import Scratch
 
@@ -77,13 +78,13 @@ async def _run(capability: Capability, context: CheckContext, deadline_s: float)
         last = Finding(Outcome.UNKNOWN, error.what, error.statement)
         return CheckEnd(_verdict(context, last), clean=False, late=True)
     except TimeoutError:
-        last = Finding(Outcome.UNKNOWN, f"It did not end within {deadline_s:g} s.")
+        last = Finding(Outcome.UNKNOWN, _("It did not end within {seconds:g} s.", seconds=deadline_s))
         return CheckEnd(_verdict(context, last), clean=False)
     except CommandError as error:
         return _refused(context, error)
     except TrialError as error:
         outcome = Outcome.UNKNOWN if log.is_out_of_resource(error.why) else Outcome.CANNOT
-        return CheckEnd(_verdict(context, Finding(outcome, f"{error.what} {error.why}")), clean=False)
+        return CheckEnd(_verdict(context, Finding(outcome, in_a_row([error.what, error.why]))), clean=False)
     return CheckEnd(_verdict(context))
 
 
@@ -107,17 +108,18 @@ def judge(end: CheckEnd, log_text: str) -> tuple[Verdict, bool]:
     if crash is None:
         errors = log.errors_in(log_text) if end.late else ""
         if errors:
-            verdict = replace(verdict, outcome=Outcome.CANNOT, message=f"{verdict.message} {errors}")
+            verdict = replace(verdict, outcome=Outcome.CANNOT, message=in_a_row([verdict.message, errors]))
         return verdict, end.clean
     if crash.killed:
-        words = f"Something outside PostgreSQL killed the server: {crash.words}"
+        words = _("Something outside PostgreSQL killed the server: {log}", log=crash.words)
         return replace(verdict, outcome=Outcome.UNKNOWN, message=words), False
-    words = f"The server crashed: {crash.words}"
+    words = _("The server crashed: {log}", log=crash.words)
     if verdict.outcome in (Outcome.CANNOT, Outcome.UNKNOWN):
         return Verdict(Outcome.CANNOT, words, verdict.compared, crash.statement or verdict.statement), False
     if verdict.outcome is Outcome.YES:
         verdict = replace(verdict, outcome=Outcome.PARTLY, message="", statement=crash.statement)
-    return replace(verdict, message=f"{words} The contents are right. {verdict.message}".rstrip()), False
+    message = in_a_row([words, _("The contents are right."), *filter(None, [verdict.message])])
+    return replace(verdict, message=message), False
 
 
 async def _log_text(context: CheckContext, first: Server, since: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 
 _BYTES = 600_000_000  # three clusters at once, with their write-ahead log
 _BYTES_PER_ROW = 4_000
@@ -52,7 +53,7 @@ PARAMETERS = (
         "rows",
         Kind.INTEGER,
         2000,
-        "Rows of the tables that the checks make and compare.",
+        _("Rows of the tables that the checks make and compare."),
         minimum=500,
         maximum=200_000,
     ),
@@ -60,7 +61,7 @@ PARAMETERS = (
         "checks",
         Kind.TEXT,
         "",
-        "Only these checks, by name, with commas between them; empty for all of them.",
+        _("Only these checks, by name, with commas between them; empty for all of them."),
         pattern=rf"\s*(({_CHECK})\s*(,\s*({_CHECK})\s*)*)?",
         words=CHECKS,
     ),
@@ -68,7 +69,7 @@ PARAMETERS = (
         "deadline",
         Kind.NUMBER,
         300,
-        "After this time a check is given up, with the outcome unknown.",
+        _("After this time a check is given up, with the outcome unknown."),
         minimum=10,
         maximum=86400,
         unit="s",
@@ -76,39 +77,39 @@ PARAMETERS = (
 )
 
 METRICS = (
-    Metric("capabilities.yes", "1", Better.HIGHER, "Capabilities that hold", "Checks with the outcome yes."),
-    Metric("capabilities.partly", "1", Better.NEITHER, "Capabilities that hold in part", "Outcome partly."),
+    Metric("capabilities.yes", "1", Better.HIGHER, _("Capabilities that hold"), _("Checks with the outcome yes.")),
+    Metric("capabilities.partly", "1", Better.NEITHER, _("Capabilities that hold in part"), _("Outcome partly.")),
     Metric(
         "capabilities.chose_not_to",
         "1",
         Better.NEITHER,
-        "Capabilities that the planner made no use of",
-        "Outcome chose-not-to.",
+        _("Capabilities that the planner made no use of"),
+        _("Outcome chose-not-to."),
     ),
     Metric(
         "capabilities.fails_differently",
         "1",
         Better.LOWER,
-        "Capabilities with another SQLSTATE than is due",
-        "Outcome fails-differently.",
+        _("Capabilities with another SQLSTATE than is due"),
+        _("Outcome fails-differently."),
     ),
-    Metric("capabilities.cannot", "1", Better.LOWER, "Capabilities that do not hold", "Outcome cannot."),
+    Metric("capabilities.cannot", "1", Better.LOWER, _("Capabilities that do not hold"), _("Outcome cannot.")),
     Metric(
         "capabilities.no",
         "1",
         Better.LOWER,
-        "Capabilities that do not hold, or fail differently, or that the planner made no use of",
-        "Outcome no, of trials from before these three were told apart.",
+        _("Capabilities that do not hold, or fail differently, or that the planner made no use of"),
+        _("Outcome no, of trials from before these three were told apart."),
     ),
-    Metric("capabilities.unknown", "1", Better.LOWER, "Capabilities that could not be tried", "Outcome unknown."),
+    Metric("capabilities.unknown", "1", Better.LOWER, _("Capabilities that could not be tried"), _("Outcome unknown.")),
     Metric(
         "check.seconds",
         "s",
         Better.NEITHER,
-        "Time of a check",
-        "With its database or cluster, by the worker's clock. Label: the capability.",
+        _("Time of a check"),
+        _("With its database or cluster, by the worker's clock. Label: the capability."),
         0.5,
-        label_noun="capability",
+        label_noun=_("capability"),
     ),
 )
 
@@ -137,10 +138,12 @@ def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
 
 SPEC = WorkloadSpec(
     name="capabilities",
-    title="Capability checks",
-    help="What a table access method can do: maintenance, indexes of every kind, transactions, backup, replication, "
-    "recovery. Each check does the thing and compares contents; the answer is yes, partly, chose not to, fails "
-    "differently, cannot or unknown, with the statement that decided.",
+    title=_("Capability checks"),
+    help=_(
+        "What a table access method can do: maintenance, indexes of every kind, transactions, backup, replication, "
+        "recovery. Each check does the thing and compares contents; the answer is yes, partly, chose not to, fails "
+        "differently, cannot or unknown, with the statement that decided."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

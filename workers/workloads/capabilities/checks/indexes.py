@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import word
@@ -73,27 +74,29 @@ async def indexed(context: CheckContext, kind: str) -> None:
     db, half = context.database, context.row_count // 2
     await db.run(SQL["things"] + SQL["fill"], first=1, last=half)
     await db.run(SQL[f"{kind}: index"])
-    await _compare(context, kind, things(1, half), "built over rows")
+    await _compare(context, kind, things(1, half), _("built over rows"))
     await db.run(SQL["fill"], first=half + 1, last=context.row_count)
     await db.run(SQL["change"])
     rows = changed(things(1, context.row_count))
-    await _compare(context, kind, rows, "after INSERT, UPDATE and DELETE")
+    await _compare(context, kind, rows, _("after INSERT, UPDATE and DELETE"))
     await db.run(SQL["vacuum"])
-    await _compare(context, kind, rows, "after VACUUM")
-    context.expect_rows("all rows", rows, await db.lines_by_scan(SQL["all"]), statement=SQL["all"])
+    await _compare(context, kind, rows, _("after VACUUM"))
+    context.expect_rows(_("all rows"), rows, await db.lines_by_scan(SQL["all"]), statement=SQL["all"])
     await context.expect_access_method()
 
 
 async def unique(context: CheckContext) -> None:
     await indexed(context, "unique")
-    await context.expect_refusal(SQL["unique: twice"], _UNIQUE_VIOLATION, "a second row of the same key")
+    await context.expect_refusal(SQL["unique: twice"], _UNIQUE_VIOLATION, _("a second row of the same key"))
     await context.expect_refusal(
-        SQL["unique: twice at once"], _UNIQUE_VIOLATION, "two rows of the same key in one statement"
+        SQL["unique: twice at once"], _UNIQUE_VIOLATION, _("two rows of the same key in one statement")
     )
-    await context.expect_refusal(SQL["unique: update"], _UNIQUE_VIOLATION, "an UPDATE to a key that is there")
-    await context.expect_refusal(SQL["unique: build"], _UNIQUE_VIOLATION, "a unique index over equal rows")
+    await context.expect_refusal(SQL["unique: update"], _UNIQUE_VIOLATION, _("an UPDATE to a key that is there"))
+    await context.expect_refusal(SQL["unique: build"], _UNIQUE_VIOLATION, _("a unique index over equal rows"))
     await context.database.run(SQL["unique: again"])
-    await _compare(context, "unique", changed(things(1, context.row_count)), "after its key was deleted and came back")
+    await _compare(
+        context, "unique", changed(things(1, context.row_count)), _("after its key was deleted and came back")
+    )
 
 
 async def _compare(context: CheckContext, kind: str, rows: Iterable[Thing], when: str) -> None:
@@ -110,12 +113,12 @@ def _capability(kind: str, title: str) -> Capability:
 
 CHECKS = (
     _capability("btree", "B-tree"),
-    _capability("hash", "Hash"),
+    _capability("hash", _("Hash")),
     _capability("gin", "GIN"),
     _capability("gist", "GiST"),
     _capability("spgist", "SP-GiST"),
     _capability("brin", "BRIN"),
-    _capability("partial", "Partial"),
-    _capability("expression", "On an expression"),
-    Capability("index_unique", "Unique", Group.INDEXES, unique),
+    _capability("partial", _("Partial")),
+    _capability("expression", _("On an expression")),
+    Capability("index_unique", _("Unique"), Group.INDEXES, unique),
 )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.errors import CommandError
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.check_context import CheckContext
@@ -39,7 +40,9 @@ async def base_backup(context: CheckContext) -> None:
     rows = _changed(rows)
     await db.run(SQL["change"] + SQL["second table"] + SQL["backup: target"] + SQL["backup: too late"])
     segment = (await db.run(SQL["backup: switch"])).strip()
-    await db.until(SQL["backup: archived"], f"the segment {segment} was not archived", segment=segment)
+    await db.until(
+        SQL["backup: archived"], _("the segment {segment} was not archived", segment=segment), segment=segment
+    )
     home = posixpath.basename(posixpath.dirname(db.server.data_dir))
     recovery = {
         "restore_command": f'cp "../../{home}/archive/%f" "%p"',
@@ -47,10 +50,10 @@ async def base_backup(context: CheckContext) -> None:
         "recovery_target_action": "promote",
     }
     restored = await _recovering(context, role, recovery, signal="recovery.signal")
-    await restored.until(SQL["promoted"], "the restored server was still in recovery")
-    await context.expect_table(rows.values(), "at the target", database=restored)
+    await restored.until(SQL["promoted"], _("the restored server was still in recovery"))
+    await context.expect_table(rows.values(), _("at the target"), database=restored)
     await context.expect_table(
-        [r for r in rows.values() if r.id <= 100], "the other table", table="later", database=restored
+        [r for r in rows.values() if r.id <= 100], _("the other table"), table="later", database=restored
     )
     await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", database=restored)
     await _written(context, rows, restored)
@@ -64,16 +67,16 @@ async def streaming(context: CheckContext) -> None:
     primary = db.server
     conninfo = {"primary_conninfo": f"host='{primary.socket_dir}' port={primary.port} user=teiten"}
     standby = await _recovering(context, role, conninfo, signal="standby.signal")
-    await db.until(SQL["streaming"], "no standby was streaming")
+    await db.until(SQL["streaming"], _("no standby was streaming"))
     rows = _changed(rows)
     await db.run(SQL["change"] + SQL["second table"] + SQL["vacuum"])
     lsn = (await db.run(SQL["wal"])).strip()
-    await standby.until(SQL["replayed"], f"the standby had not replayed {lsn}", lsn=lsn)
-    await context.expect_table(rows.values(), "on the standby", database=standby)
+    await standby.until(SQL["replayed"], _("the standby had not replayed {lsn}", lsn=lsn), lsn=lsn)
+    await context.expect_table(rows.values(), _("on the standby"), database=standby)
     await context.expect_table(
-        [r for r in rows.values() if r.id <= 100], "the other table", table="later", database=standby
+        [r for r in rows.values() if r.id <= 100], _("the other table"), table="later", database=standby
     )
-    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=standby)
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what=_("by its key"), database=standby)
     await _promote(context, standby)
     await _written(context, rows, standby)
 
@@ -90,13 +93,13 @@ async def logical(context: CheckContext) -> None:
         SQL["logical: subscribe"],
         **{"from": f"host='{server.socket_dir}' port={server.port} user=teiten dbname={db.name}"},
     )
-    await target.until(SQL["logical: copied"], "the first copy of the table was not over")
-    await context.expect_table(rows.values(), "as first copied", database=target)
+    await target.until(SQL["logical: copied"], _("the first copy of the table was not over"))
+    await context.expect_table(rows.values(), _("as first copied"), database=target)
     rows = _changed(rows)
     await _applied(db, SQL["change"])
-    await context.expect_table(rows.values(), "after INSERT, UPDATE and DELETE", database=target)
+    await context.expect_table(rows.values(), _("after INSERT, UPDATE and DELETE"), database=target)
     await _applied(db, SQL["logical: empty"])
-    await context.expect_table([Item(i, 0, "again") for i in range(1, 51)], "after TRUNCATE", database=target)
+    await context.expect_table([Item(i, 0, "again") for i in range(1, 51)], _("after TRUNCATE"), database=target)
 
 
 async def crash_recovery(context: CheckContext) -> None:
@@ -119,18 +122,20 @@ async def crash_recovery(context: CheckContext) -> None:
         if i % 4 == 1 and i % 7:
             rows[i] = replace(row, part=row.part + 7)
     rows |= {i: Item(i, 1, "committed") for i in range(2000001, 2000051)}
-    await context.expect_table(rows.values(), "after recovery", database=where)
-    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what="by its key", database=where)
+    await context.expect_table(rows.values(), _("after recovery"), database=where)
+    await context.expect_by_index(SQL["some"], _some(rows), index="items_pkey", what=_("by its key"), database=where)
     await where.run(SQL["crash: afterwards"])
     rows = {i: replace(row, word="recovered") if i % 4 == 0 else row for i, row in rows.items()}
     await context.expect_table(
-        rows.values(), "after an update of what the open transaction had changed", database=where
+        rows.values(), _("after an update of what the open transaction had changed"), database=where
     )
 
 
 async def _open(db: Database, unfinished: asyncio.Future[str]) -> None:
     """Until the open transaction has written; a refusal of it ends the waiting."""
-    written = asyncio.ensure_future(db.until(SQL["crash: is open"], "the transaction that stays open had not written"))
+    written = asyncio.ensure_future(
+        db.until(SQL["crash: is open"], _("the transaction that stays open had not written"))
+    )
     both: set[asyncio.Future[Any]] = {unfinished, written}
     await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     if not written.done():
@@ -148,7 +153,7 @@ async def _backup(context: CheckContext, name: str) -> str:
     try:
         await context.scratch.remote.script(_BACKUP, *words, env=server.environment(local=True), timeout_s=600)
     except CommandError as error:
-        message = f"{program} failed: {error.stderr.strip()}"
+        message = _("{program} failed: {error}", program=program, error=error.stderr.strip())
         if is_out_of_resource(error.stderr) or posixpath.dirname(program) != own:
             raise NotTried(message) from error
         raise Differs(message, statement=f"{program} -X stream -c fast --no-sync") from error
@@ -182,19 +187,19 @@ async def _promote(context: CheckContext, standby: Database) -> None:
     else:
         server = standby.server
         await server.remote.run(f"{server.installation.bin_dir}/pg_ctl", "promote", "-D", server.data_dir)
-    await standby.until(SQL["promoted"], "the standby was still in recovery")
+    await standby.until(SQL["promoted"], _("the standby was still in recovery"))
 
 
 async def _written(context: CheckContext, rows: Mapping[int, Item], database: Database) -> None:
     await database.run(SQL["write"])
     after = {**rows, 1: replace(rows[1], word="promoted"), -2: Item(-2, 2, "afterwards")}
-    await context.expect_table(after.values(), "after promotion and more changes", database=database)
+    await context.expect_table(after.values(), _("after promotion and more changes"), database=database)
 
 
 async def _applied(db: Database, sql: str) -> None:
     await db.run(sql)
     lsn = (await db.run(SQL["wal"])).strip()
-    await db.until(SQL["logical: sent"], f"the subscriber had not confirmed {lsn}", lsn=lsn)
+    await db.until(SQL["logical: sent"], _("the subscriber had not confirmed {lsn}", lsn=lsn), lsn=lsn)
 
 
 def _changed(rows: Mapping[int, Item]) -> dict[int, Item]:
@@ -210,13 +215,13 @@ def _some(rows: Mapping[int, Item]) -> list[Item]:
 CHECKS = (
     Capability(
         "base_backup",
-        "Base backup, point-in-time recovery",
+        _("Base backup, point-in-time recovery"),
         Group.OPERATION,
         base_backup,
         own_cluster=True,
         settings=_ARCHIVE,
     ),
-    Capability("streaming", "Streaming replication", Group.OPERATION, streaming, own_cluster=True),
-    Capability("logical", "Logical replication", Group.OPERATION, logical, own_cluster=True),
-    Capability("crash_recovery", "Recovery after a crash", Group.OPERATION, crash_recovery, own_cluster=True),
+    Capability("streaming", _("Streaming replication"), Group.OPERATION, streaming, own_cluster=True),
+    Capability("logical", _("Logical replication"), Group.OPERATION, logical, own_cluster=True),
+    Capability("crash_recovery", _("Recovery after a crash"), Group.OPERATION, crash_recovery, own_cluster=True),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from results.domain.errors import CommandError
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities import query_plan
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.check_context import CheckContext
@@ -22,27 +23,28 @@ _TRIES = 5
 async def partitioning(context: CheckContext) -> None:
     db, rows = context.database, items(context.row_count)
     await db.run(SQL["partitions"], rows=context.row_count)
-    await context.expect_table(rows.values(), "all partitions", table="measured")
+    await context.expect_table(rows.values(), _("all partitions"), table="measured")
     await context.expect_table(
-        (row for i, row in rows.items() if 200 <= i < 400), "the second partition", table="measured_2"
+        (row for i, row in rows.items() if 200 <= i < 400), _("the second partition"), table="measured_2"
     )
     query = SQL["partitions: one"]
     read = query_plan.relations(await db.plan(query))
     if read != ["measured_2"]:
-        context.report_not_chosen(f"A query for one partition reads {', '.join(read)}.", f"EXPLAIN {query}")
+        words = _("A query for one partition reads {tables}.", tables=", ".join(read))
+        context.report_not_chosen(words, f"EXPLAIN {query}")
     meant = (row for i, row in rows.items() if 210 <= i <= 290)
-    context.expect_rows("one partition's query", meant, await db.lines(query), statement=query)
+    context.expect_rows(_("one partition's query"), meant, await db.lines(query), statement=query)
     await db.run(SQL["partitions: move"])
     rows = {i: replace(row, id=i + 1_000_000) if 150 <= i <= 160 else row for i, row in rows.items()}
     last = [row for row in rows.values() if row.id >= 400]
-    await context.expect_table(last, "the last partition, after rows moved into it", table="measured_3")
-    await context.expect_refusal(SQL["partitions: no place"], _CHECK_VIOLATION, "a row that no partition takes")
+    await context.expect_table(last, _("the last partition, after rows moved into it"), table="measured_3")
+    await context.expect_refusal(SQL["partitions: no place"], _CHECK_VIOLATION, _("a row that no partition takes"))
     await db.run(SQL["partitions: detach"])
     await context.expect_table(
-        (row for row in rows.values() if row.id >= 200), "without the first partition", table="measured"
+        (row for row in rows.values() if row.id >= 200), _("without the first partition"), table="measured"
     )
     await db.run(SQL["partitions: attach"])
-    await context.expect_table(rows.values(), "with the first partition again", table="measured")
+    await context.expect_table(rows.values(), _("with the first partition again"), table="measured")
 
 
 async def parallel_query(context: CheckContext) -> None:
@@ -53,14 +55,15 @@ async def parallel_query(context: CheckContext) -> None:
     before = await _settings(context)
     if before is not None:
         gather = await _launched(context, before)
-        context.remark(f"{gather['Workers Launched']} of {gather['Workers Planned']} workers.")
+        launched, planned = gather["Workers Launched"], gather["Workers Planned"]
+        context.remark(_("{launched} of {planned} workers.", launched=launched, planned=planned))
     before = before or SQL["parallel: settings"]
     query, meant = SQL["parallel: rows"], (row for row in rows.values() if row.part == 3)
-    context.expect_rows("a part of the rows", meant, await db.lines(before + query), statement=before + query)
+    context.expect_rows(_("a part of the rows"), meant, await db.lines(before + query), statement=before + query)
     parts = [[row.id for row in rows.values() if row.part == part] for part in range(10)]
     sums = [f"{part} {len(ids)} {sum(ids)}" for part, ids in enumerate(parts)]
     query = SQL["parallel: sum"]
-    context.expect_rows("counts and sums", sums, await db.lines(before + query), statement=before + query)
+    context.expect_rows(_("counts and sums"), sums, await db.lines(before + query), statement=before + query)
     await context.expect_table(rows.values())
 
 
@@ -76,33 +79,41 @@ async def _settings(context: CheckContext) -> str | None:
     except CommandError as error:
         if error.exit_status != REFUSED:
             raise
-        context.remark(f"The table takes no parallel_workers: {read(error.stderr).message}")
+        message = read(error.stderr).message
+        context.remark(_("The table takes no parallel_workers: {message}", message=message))
     if query_plan.shares_a_scan(await db.plan(query, before=settings)):
-        context.remark("Only where the table itself asks for parallel_workers.")
+        context.remark(_("Only where the table itself asks for parallel_workers."))
         return settings
     by_force = "parallel: forced" if context.version >= _FIRST_DEBUG_PARALLEL_QUERY else "parallel: forced before 16"
     forced = settings + SQL[by_force]
     plan = await db.plan(query, before=forced)
     if query_plan.shares_a_scan(plan):
-        context.remark("Only where a parallel plan is forced.")
+        context.remark(_("Only where a parallel plan is forced."))
         return forced
-    words = "The planner has no workers share the scan, though they cost nothing, the table asks for them and they are"
+    words = _(
+        "The planner has no workers share the scan, though they cost nothing, the table asks for them and they are "
+        "forced: {plan}.",
+        plan=query_plan.shape(plan),
+    )
     statement = f"{SQL['parallel: of the table']}{forced}EXPLAIN {query}"
-    context.report_not_chosen(f"{words} forced: {query_plan.shape(plan)}.", statement)
+    context.report_not_chosen(words, statement)
     return None
 
 
 async def _launched(context: CheckContext, before: str) -> query_plan.Node:
     """The Gather node of a run that had workers. A server may have none free for a moment."""
-    for _ in range(_TRIES):
+    for _attempt in range(_TRIES):
         plan = await context.database.plan(SQL["parallel: rows"], before=before, analyze=True)
         gather = next(node for node in plan if "Workers Planned" in node)
         if gather["Workers Launched"] > 0:
             return gather
-    raise NotTried(f"The server started none of {gather['Workers Planned']} planned workers, {_TRIES} times over.")
+    planned = gather["Workers Planned"]
+    raise NotTried(
+        _("The server started none of {planned} planned workers, {tries} times over.", planned=planned, tries=_TRIES)
+    )
 
 
 CHECKS = (
-    Capability("partitioning", "Declarative partitioning with pruning", Group.QUERIES, partitioning),
-    Capability("parallel_query", "Parallel query", Group.QUERIES, parallel_query),
+    Capability("partitioning", _("Declarative partitioning with pruning"), Group.QUERIES, partitioning),
+    Capability("parallel_query", _("Parallel query"), Group.QUERIES, parallel_query),
 )

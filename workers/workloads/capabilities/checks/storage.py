@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import word
@@ -54,15 +55,18 @@ async def toast(context: CheckContext) -> None:
     rows = documents()
     largest = max(len(row.body) for row in rows) // 1000
     query = SQL["toast: contents"]
-    context.expect_rows(f"values of up to {largest} kB", rows, await db.lines_by_scan(query), statement=query)
+    context.expect_rows(
+        _("values of up to {size} kB", size=largest), rows, await db.lines_by_scan(query), statement=query
+    )
     await db.run(SQL["toast: change"])
     rows = [_changed(row) for row in rows if row.id % 5]
-    context.expect_rows("after UPDATE, DELETE and VACUUM", rows, await db.lines_by_scan(query), statement=query)
+    context.expect_rows(_("after UPDATE, DELETE and VACUUM"), rows, await db.lines_by_scan(query), statement=query)
     whole = next(row.body for row in rows if row.id == 106)
-    outcome = "the same" if await db.lines(SQL["toast: whole"]) == [whole] else "another"
-    what = f"one value of {len(whole)} characters, one by one"
-    context.expect_value(what, "the same", outcome, statement=SQL["toast: whole"])
-    context.remark(f"Stored {(await db.run(SQL['toast: where'])).strip()}.")
+    same = _("the same")
+    outcome = same if await db.lines(SQL["toast: whole"]) == [whole] else _("another")
+    what = _("one value of {length} characters, one by one", length=len(whole))
+    context.expect_value(what, same, outcome, statement=SQL["toast: whole"])
+    context.remark(_("Stored {place}.", place=(await db.run(SQL["toast: where"])).strip()))
     await context.expect_access_method()
 
 
@@ -73,11 +77,13 @@ async def fillfactor(context: CheckContext) -> None:
     await context.expect_table(rows, table="full_pages")
     await context.expect_table(rows, table="half_pages")
     full, half = map(int, (await db.run(SQL["fillfactor: sizes"])).split())
-    message = f"{full} bytes at fillfactor 100, {half} at 50."
+    message = _("{full} bytes at fillfactor 100, {half} at 50.", full=full, half=half)
     if half < full * _LEAVES_NONE:
-        context.report_missing(f"Accepted and ignored: {message}", statement=SQL["fillfactor: sizes"])
+        words = _("Accepted and ignored: {sizes}", sizes=message)
+        context.report_missing(words, statement=SQL["fillfactor: sizes"])
     elif half < full * _LEAVES_SPACE:
-        context.report_missing(f"Leaves less space than asked for: {message}", statement=SQL["fillfactor: sizes"])
+        words = _("Leaves less space than asked for: {sizes}", sizes=message)
+        context.report_missing(words, statement=SQL["fillfactor: sizes"])
     else:
         context.remark(message)
 
@@ -87,12 +93,12 @@ async def pgstattuple(context: CheckContext) -> None:
     await context.extension("pgstattuple")
     left = [row for row in rows.values() if row.id % 4]
     counted = (await db.run(SQL["pgstattuple"])).strip()
-    context.expect_value("live rows that pgstattuple counts", len(left), counted, statement=SQL["pgstattuple"])
+    context.expect_value(_("live rows that pgstattuple counts"), len(left), counted, statement=SQL["pgstattuple"])
     await context.expect_table(left)
 
 
 CHECKS = (
     Capability("toast", "TOAST", Group.STORAGE, toast),
-    Capability("fillfactor", "Fill factor", Group.STORAGE, fillfactor),
+    Capability("fillfactor", _("Fill factor"), Group.STORAGE, fillfactor),
     Capability("pgstattuple", "pgstattuple", Group.STORAGE, pgstattuple),
 )

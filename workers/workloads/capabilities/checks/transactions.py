@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from results.domain.messages import gettext_lazy as _
 from workers.workloads.capabilities.capability import Capability, Group
 from workers.workloads.capabilities.check_context import CheckContext
 from workers.workloads.capabilities.contents import Item, word
@@ -24,7 +25,7 @@ async def savepoints(context: CheckContext) -> None:
     rows[-2] = Item(-2, 2, "kept")
     for i in range(21, 121, 2):
         rows[i] = replace(rows[i], part=rows[i].part + 100)
-    await context.expect_table(rows.values(), "after ROLLBACK TO, RELEASE and subtransactions")
+    await context.expect_table(rows.values(), _("after ROLLBACK TO, RELEASE and subtransactions"))
 
 
 async def snapshots(context: CheckContext) -> None:
@@ -37,9 +38,11 @@ async def snapshots(context: CheckContext) -> None:
         ]
     )
     seen, query = answers["a"].splitlines(), SQL["snapshots: again"]
-    context.expect_rows("as the older transaction sees it", [context.row_count, *rows.values()], seen, statement=query)
+    context.expect_rows(
+        _("as the older transaction sees it"), [context.row_count, *rows.values()], seen, statement=query
+    )
     rows = {i: _changed(row) for i, row in rows.items() if i % 5} | {-1: Item(-1, 1, "new")}
-    await context.expect_table(rows.values(), "as a new transaction sees it")
+    await context.expect_table(rows.values(), _("as a new transaction sees it"))
     steps = [
         Step("a", SQL["snapshots: late update"]),
         Step("b", SQL["snapshots: first update"]),
@@ -47,7 +50,7 @@ async def snapshots(context: CheckContext) -> None:
     ]
     await context.run_interleaved(steps, refused={"a": _SERIALIZATION_FAILURE})
     rows[1] = replace(rows[1], part=rows[1].part + 1)
-    await context.expect_table(rows.values(), "after the older transaction's update was refused")
+    await context.expect_table(rows.values(), _("after the older transaction's update was refused"))
 
 
 def _changed(row: Item) -> Item:
@@ -69,7 +72,7 @@ async def serializable(context: CheckContext) -> None:
         await context.run_interleaved(steps, refused={"b": _SERIALIZATION_FAILURE})
     rows[1] = replace(rows[1], part=-100)
     rows[-1] = Item(-1, 8, "first")
-    await context.expect_table(rows.values(), "after write skew was refused twice")
+    await context.expect_table(rows.values(), _("after write skew was refused twice"))
 
 
 async def row_locks(context: CheckContext) -> None:
@@ -88,17 +91,17 @@ async def row_locks(context: CheckContext) -> None:
     )
     expected = ["3", "2", _LOCK_NOT_AVAILABLE, _LOCK_NOT_AVAILABLE, "4", _LOCK_NOT_AVAILABLE]
     nowait = SQL["locks: nowait"] + SQL["locks: nowait key"]
-    context.expect_answers("beside other sessions' locks", expected, answers["c"].split(), statement=nowait)
+    context.expect_answers(_("beside other sessions' locks"), expected, answers["c"].split(), statement=nowait)
     for late in ("locks: wait and add", "locks: wait and find none"):
         steps = [Step("a", SQL["locks: add"]), Step("b", SQL[late], waits=True), Step("a", SQL["commit"])]
         await context.run_interleaved(steps)
     rows[1] = replace(rows[1], part=rows[1].part + 12)
-    await context.expect_table(rows.values(), "after updates that waited")
+    await context.expect_table(rows.values(), _("after updates that waited"))
 
 
 CHECKS = (
-    Capability("savepoints", "Savepoints", Group.TRANSACTIONS, savepoints),
-    Capability("snapshots", "Snapshots", Group.TRANSACTIONS, snapshots),
-    Capability("serializable", "Serializable isolation", Group.TRANSACTIONS, serializable),
+    Capability("savepoints", _("Savepoints"), Group.TRANSACTIONS, savepoints),
+    Capability("snapshots", _("Snapshots"), Group.TRANSACTIONS, snapshots),
+    Capability("serializable", _("Serializable isolation"), Group.TRANSACTIONS, serializable),
     Capability("row_locks", "SELECT FOR UPDATE, FOR SHARE", Group.TRANSACTIONS, row_locks),
 )
