@@ -9,6 +9,7 @@ from pathlib import Path
 from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench import run
 from workers.pgbench.parameters import check_version, run_arguments
@@ -48,7 +49,7 @@ class Script:
         argv += [word for name, value in variables.items() for word in ("-v", f"{name}={value}")]
         argv += [word for file in files for word in ("-f", file)]
         finished = await _run(stage, "load", argv, _environment(stage, database))
-        finished.require("The setup", argv, where="load", todo="Mend the setup's SQL.")
+        finished.require(_("The setup"), argv, where="load", todo=_("Mend the setup's SQL."))
 
     async def verify(self, stage: Stage) -> None:
         """Put the script onto the client and record a Check of what lies there. Raises VerifyError for a script that
@@ -59,7 +60,7 @@ class Script:
         await stage.client.put(_path(stage), text)
         answer = await stage.client.run("sha256sum", _path(stage))
         actual, expected = answer.stdout.split()[0], digest(text)
-        stage.recorder.check(Check("script SHA-256", "client", expected, actual, actual == expected))
+        stage.recorder.check(Check(_("script SHA-256"), "client", expected, actual, actual == expected))
 
     async def warm_up(self, stage: Stage) -> None:
         """pgbench for `warmup_s`; queries once by one client; a command never. Raises CommandError when it fails."""
@@ -73,7 +74,7 @@ class Script:
         argv = await _queries(stage, "warmup", clients=1, passes=1)
         finished = await _run(stage, "warmup", argv, _environment(stage, stage.database))
         await _keep_clients(stage, "warmup", "workload/warmup")
-        finished.require("A query", argv, where="warm-up", todo="See its output in the bundle.")
+        finished.require(_("A query"), argv, where="warm-up", todo=_("See its output in the bundle."))
 
     async def start(self, stage: Stage) -> None:
         """The run. Raises CommandError."""

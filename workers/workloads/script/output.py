@@ -24,6 +24,8 @@ from results.domain.errors import ParseError
 from results.domain.json_text import require_bounded
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import to_base
 
 from .spec import own_name
@@ -63,7 +65,7 @@ def read_output(text: str, file: str = "stdout") -> list[Printed]:
         numbered = list(_from_lines(text, file))
     _consistent(numbered, file)
     if not numbered:
-        raise ParseError("The command printed no metric.", file=file)
+        raise ParseError(_("The command printed no metric."), file=file)
     return [value for _, _, value in numbered]
 
 
@@ -74,7 +76,7 @@ def declared(printed: Sequence[Printed]) -> tuple[Metric, ...]:
         known = metrics.get(value.metric)
         better = Better(value.better) if value.better else known.better if known else Better.NEITHER
         label = value.metric.removeprefix("own.").replace("_", " ").replace(".", " ")
-        help_text = "Printed by the trial's own command."
+        help_text = _("Printed by the trial's own command.")
         metrics[value.metric] = Metric(value.metric, value.unit, better, label, help_text, signed=True)
     return tuple(metrics.values())
 
@@ -90,17 +92,18 @@ def _from_lines(text: str, file: str) -> Iterator[tuple[int, str, Printed]]:
         try:
             yield number, line, _line(line)
         except ValueError as error:
-            raise ParseError(f"{error}.", file=file, line=number, text=line) from None
+            raise ParseError(_sentence(error), file=file, line=number, text=line) from None
 
 
 def _line(line: str) -> Printed:
     match = _LINE.fullmatch(line.strip())
     if match is None:
-        raise ValueError("This is no line 'metric value unit [higher|lower]'")
+        raise ValueError(_("This is no line 'metric value unit [higher|lower]'"))
     words, value, unit, better = match.groups()
     name = _NAME_AND_LABEL.fullmatch(words)
     if name is None or not _NUMBER.fullmatch(value):
-        raise ValueError(f"{value!r} is no finite number" if name else "This is no line 'metric value unit'")
+        is_no_number = _("{value!r} is no finite number", value=value)
+        raise ValueError(is_no_number if name else _("This is no line 'metric value unit'"))
     return _printed(name[1], name[2], float(value), unit or "", better or "")
 
 
@@ -113,27 +116,33 @@ def _from_json(text: str, file: str) -> Iterator[Printed]:
             try:
                 yield _entry(entry)
             except ValueError as error:
-                raise ParseError(f"Value {position}: {error}.", file=file, text=json.dumps(entry)) from None
+                what = _("Value {position}: {what}.", position=position, what=error.args[0])
+                raise ParseError(what, file=file, text=json.dumps(entry)) from None
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1] if error.lineno <= len(text.splitlines()) else ""
-        raise ParseError(f"This is no JSON: {error.msg}.", file=file, line=error.lineno, text=line) from None
+        what = _("This is no JSON: {error}.", error=error.msg)
+        raise ParseError(what, file=file, line=error.lineno, text=line) from None
     except RecursionError:
-        raise ParseError("This JSON is nested too deeply.", file=file, line=1) from None
+        raise ParseError(_("This JSON is nested too deeply."), file=file, line=1) from None
     except ValueError as error:
-        raise ParseError(f"{error}.", file=file, line=1) from None
+        raise ParseError(_sentence(error), file=file, line=1) from None
+
+
+def _sentence(error: ValueError) -> Message:
+    return _("{what}.", what=error.args[0])
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, value in pairs:
         if name in values:
-            raise ValueError(f"The key {name!r} stands there twice")
+            raise ValueError(_("The key {name!r} stands there twice", name=name))
         values[name] = value
     return values
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text!r} is no finite number")
+    raise ValueError(_("{value!r} is no finite number", value=text))
 
 
 def _named(name: str, value: Any) -> Any:
@@ -146,48 +155,51 @@ def _entry(entry: Any) -> Printed:
     _check_entry(entry)
     name, texts = entry["metric"], {key: entry.get(key, "") for key in ("label", "unit", "better")}
     if not all(isinstance(text, str) for text in (name, *texts.values())):
-        raise ValueError("metric, label, unit and better are texts")
+        raise ValueError(_("metric, label, unit and better are texts"))
     words = _NAME_AND_LABEL.fullmatch(name)
     if words is None or (words[2] is not None and texts["label"]):
-        raise ValueError(f"{name!r} is no name of a metric")
+        raise ValueError(_("{name!r} is no name of a metric", name=name))
     label = words[2] if words[2] is not None else texts["label"] or None
     try:
         number = float(entry["value"])
     except OverflowError:
-        raise ValueError("its value is no finite number") from None
+        raise ValueError(_("its value is no finite number")) from None
     return _printed(words[1], label, number, texts["unit"], texts["better"])
 
 
 def _check_entry(entry: Any) -> None:
     """Raises ValueError for what is no object with a metric and a value of it."""
     if not isinstance(entry, Mapping):
-        raise ValueError("it is no object with metric and value")
+        raise ValueError(_("it is no object with metric and value"))
     if unknown := sorted(set(entry) - _KEYS):
-        raise ValueError(f"there is no key {unknown[0]!r}; keys are {', '.join(sorted(_KEYS))}")
+        raise ValueError(_("there is no key {key!r}; keys are {keys}", key=unknown[0], keys=", ".join(sorted(_KEYS))))
     value = entry.get("value")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"its value {value!r} is no number")
+        raise ValueError(_("its value {value} is no number", value=repr(value)))
     if "metric" not in entry:
-        raise ValueError("there is no name: the key 'metric'")
+        raise ValueError(_("there is no name: the key 'metric'"))
 
 
 def _printed(name: str, label: str | None, value: float, unit: str, better: str) -> Printed:
     """Raises ValueError without a full stop."""
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name[:60]!r} is no name of a metric: a letter, then at most 58 letters, digits, '.', '_', '-'"
+            _(
+                "{name!r} is no name of a metric: a letter, then at most 58 letters, digits, '.', '_', '-'",
+                name=name[:60],
+            )
         )
     if label is not None and not _LABEL.fullmatch(label):
-        raise ValueError(f"{label[:60]!r} is no label: 1 to 120 characters without braces")
+        raise ValueError(_("{label!r} is no label: 1 to 120 characters without braces", label=label[:60]))
     if unit in ("higher", "lower") and not better:
-        raise ValueError(f"{unit!r} stands where the unit does; a plain count has the unit 1")
+        raise ValueError(_("{word!r} stands where the unit does; a plain count has the unit 1", word=unit))
     if unit and not _UNIT.fullmatch(unit):
-        raise ValueError(f"{unit[:60]!r} is no unit: at most 20 characters without spaces")
+        raise ValueError(_("{unit!r} is no unit: at most 20 characters without spaces", unit=unit[:60]))
     if better not in ("", "higher", "lower"):
-        raise ValueError(f"{better!r} is neither 'higher' nor 'lower'")
+        raise ValueError(_("{word!r} is neither 'higher' nor 'lower'", word=better))
     base, base_unit = to_base(value, unit)
     if not math.isfinite(base):
-        raise ValueError("Its value is no finite number")
+        raise ValueError(_("Its value is no finite number"))
     return Printed(own_name(name), label or "", base, base_unit, better)
 
 
@@ -196,13 +208,17 @@ def _consistent(numbered: Sequence[tuple[int, str, Printed]], file: str) -> None
     units: dict[str, str] = {}
     directions: dict[str, str] = {}
     for line, text, one in numbered:
-        what = ""
+        what: Message | None = None
         if (one.metric, one.label) in seen:
-            what = f"{_shown(one)} is printed twice; give each value a label of its own, as {_shown(one, 'a')}."
-        elif units.setdefault(one.metric, one.unit) != one.unit:
-            what = f"{one.metric} is printed in {units[one.metric]} and in {one.unit}."
+            what = _(
+                "{value} is printed twice; give each value a label of its own, as {labelled}.",
+                value=_shown(one),
+                labelled=_shown(one, "a"),
+            )
+        elif (unit := units.setdefault(one.metric, one.unit)) != one.unit:
+            what = _("{metric} is printed in {one} and in {other}.", metric=one.metric, one=unit, other=one.unit)
         elif one.better and directions.setdefault(one.metric, one.better) != one.better:
-            what = f"{one.metric} is printed as better when higher and when lower."
+            what = _("{metric} is printed as better when higher and when lower.", metric=one.metric)
         if what:
             raise ParseError(what, file=file, line=line if text else 0, text=text)
         seen.add((one.metric, one.label))

@@ -9,6 +9,7 @@ from results.domain.errors import ParseError
 from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
 from .output import declared, measurements, read_output
@@ -30,7 +31,7 @@ def parse(reading: Reading) -> Part:
 
 
 def _command(reading: Reading) -> Part:
-    failure = _ending(reading, "The command", reading.files.get("stderr", ""))
+    failure = _ending(reading, _("The command"), reading.files.get("stderr", ""))
     if failure:
         return Part(failure=failure)
     printed = read_output(reading.files.get("stdout", ""))
@@ -57,7 +58,7 @@ def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence
     for number, client in clients.items():
         error_message = complaint(reading.files.get(f"client-{number}.stderr", ""))
         if error_message:
-            return f"{_position(number, client, names)}: {error_message}"
+            return _("{query}: {error}", query=_position(number, client, names), error=error_message)
     running = next(((n, client) for n, client in clients.items() if client.begun), None)
     where = _position(*running, names) if running else "psql"
     if ending := _ending(reading, where, ""):
@@ -65,26 +66,38 @@ def _query_failure(reading: Reading, clients: dict[int, Client], names: Sequence
     for number, client in clients.items():
         if len(client.executions) != passes * len(names):
             done = len(client.executions)
-            return f"Client {number} ended after {done} of {passes * len(names)} queries, without an error."
+            return _(
+                "Client {number} ended after {done} of {queries} queries, without an error.",
+                number=number,
+                done=done,
+                queries=passes * len(names),
+            )
     return ""
 
 
 def _position(number: int, client: Client, names: Sequence[str]) -> str:
     if client.begun is None or client.begun[1] > len(names):
-        return f"Client {number}"
-    return f"Query {names[client.begun[1] - 1]} (client {number}, pass {client.begun[0]})"
+        return _("Client {number}", number=number)
+    turn, query = client.begun
+    return _("Query {query} (client {number}, pass {turn})", query=names[query - 1], number=number, turn=turn)
 
 
 def _ending(reading: Reading, what: str, stderr: str) -> str:
     """Return why it failed, with the end of its output; '' where it did not."""
     words = stderr.strip()[-_TAIL:]
     if reading.files.get("timed_out", "").strip():
-        message = f"{what} was still running at the deadline of {reading.parameters['deadline_s']:g} s, and was ended."
-        return f"{message} {words}".strip()
+        message = _(
+            "{what} was still running at the deadline of {deadline_s:g} s, and was ended.",
+            what=what,
+            deadline_s=reading.parameters["deadline_s"],
+        )
+        return _("{message} {output}", message=message, output=words) if words else message
     text = reading.files.get("exit", "").strip()
     if not text.isdigit():
-        raise ParseError("not an exit status", file="exit", line=1, text=text)
-    return "" if text == "0" else f"{what} {ending(int(text))}: {words or 'it gave no reason'}"
+        raise ParseError(_("not an exit status"), file="exit", line=1, text=text)
+    if text == "0":
+        return ""
+    return _("{what} {ended}: {why}", what=what, ended=ending(int(text)), why=words or _("it gave no reason"))
 
 
 def _timings(reading: Reading, done: Sequence[Execution], names: Sequence[str], passes: int) -> Iterator[Measurement]:
@@ -109,9 +122,13 @@ def _uneven(done: Sequence[Execution], names: Sequence[str]) -> Iterator[Gap]:
     for number, name in enumerate(names, 1):
         rows = {execution.rows for execution in done if execution.number == number}
         if len(rows) > 1:
-            yield Gap(
-                "script", "client", f"query {name} returned from {min(rows)} to {max(rows)} rows: no count is kept"
+            reason = _(
+                "query {query} returned from {fewest} to {most} rows: no count is kept",
+                query=name,
+                fewest=min(rows),
+                most=max(rows),
             )
+            yield Gap("script", "client", reason)
 
 
 def _taken(reading: Reading) -> Measurement:

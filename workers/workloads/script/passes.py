@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 _MARK = re.compile(r"teiten (begin|end) (\d+) (\d+)(?: (\S+))?")
 _TIME = re.compile(r"Time: (\d+\.\d+) ms(?: \(.*\))?")
@@ -72,10 +73,11 @@ def read_client(text: str, client: int, file: str) -> Client:
             continue
         query = int(mark[2]), int(mark[3])
         if begun != (None if mark[1] == "begin" else query):
-            raise ParseError("not what psql prints here", file=file, line=line_number, text=line)
+            raise ParseError(_("not what psql prints here"), file=file, line=line_number, text=line)
         if mark[1] == "end":
             if not milliseconds or not (mark[4] or "").isdigit():
-                raise ParseError("a query without a time or a count of rows", file=file, line=line_number, text=line)
+                what = _("a query without a time or a count of rows")
+                raise ParseError(what, file=file, line=line_number, text=line)
             executions.append(Execution(client, *query, sum(milliseconds) / 1000, int(mark[4])))
         begun = query if mark[1] == "begin" else None
         milliseconds = []

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from results.domain.messages import gettext_lazy as _
+
 _HEAD = re.compile(r"--[ \t]*(?:script|query|file):([^\n]*)")
 _NAMED = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,59})(?:\s*@\s*(\d{1,9}))?\s*")
 
@@ -49,7 +51,7 @@ def sections(text: str, default_name: str) -> tuple[Section, ...]:
     if not parts:
         return (_section(default_name, before, 1, None),)
     if not is_empty(before):
-        raise ValueError("there is text before the first heading")
+        raise ValueError(_("There is text before the first heading."))
     _each_once(parts)
     return tuple(parts)
 
@@ -63,18 +65,22 @@ def _named(text: str, number: int) -> tuple[str, int | None]:
     match = _NAMED.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"line {number}: {text.strip()[:60]!r} is no name: letters, digits, '.', '_' and '-', then '@weight' if any"
+            _(
+                "Line {line}: {text!r} is no name: letters, digits, '.', '_' and '-', then '@weight' if any.",
+                line=number,
+                text=text.strip()[:60],
+            )
         )
     return match[1], int(match[2]) if match[2] else None
 
 
 def _section(name: str, lines: list[str], first: int, weight: int | None) -> Section:
     if is_empty(lines):
-        raise ValueError(f"{name!r} is empty")
+        raise ValueError(_("{name!r} is empty.", name=name))
     return Section(name, "\n".join(lines) + "\n", first, weight)
 
 
 def _each_once(named_sections: list[Section]) -> None:
     names = [section.name for section in named_sections]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"there are two called {twice!r}")
+        raise ValueError(_("There are two called {name!r}.", name=twice))

@@ -10,6 +10,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration, half_a_minute
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
 from workers.pgbench import program
@@ -32,26 +33,32 @@ PARAMETERS = (
         "form",
         Kind.CHOICE,
         PGBENCH,
-        "pgbench: one script or several, by weight. queries: SQL queries in order, each timed, by psql. command: a "
-        "shell script on the client's agent that prints metrics of its own.",
+        _(
+            "pgbench: one script or several, by weight. queries: SQL queries in order, each timed, by psql. command: a "
+            "shell script on the client's agent that prints metrics of its own."
+        ),
         choices=(PGBENCH, QUERIES, COMMAND),
     ),
     Parameter(
         "text",
         Kind.SCRIPT,
         "",
-        "The script. Several scripts or queries each stand under a line '-- script: name @weight' or '-- query: name'; "
-        "uploaded files are joined so, in the order of the numbers in their names. A command prints lines "
-        "'metric value unit', or JSON.",
+        _(
+            "The script. Several scripts or queries each stand under a line '-- script: name @weight' or '-- query: "
+            "name'; uploaded files are joined so, in the order of the numbers in their names. A command prints lines "
+            "'metric value unit', or JSON."
+        ),
         shell_with={"form": (COMMAND,)},
-        code=r"a command is a shell script; psql and pgbench run programs by \! and \shell, the server by COPY … TO "
-        "PROGRAM",
+        code=_(
+            r"a command is a shell script; psql and pgbench run programs by \! and \shell, the server by COPY … TO "
+            "PROGRAM"
+        ),
     ),
     Parameter(
         "setup",
         Kind.SCRIPT,
         "",
-        "SQL, run by psql in the empty database: makes the data.",
+        _("SQL, run by psql in the empty database: makes the data."),
         loads=True,
         code=SQL_CODE,
     ),
@@ -59,16 +66,19 @@ PARAMETERS = (
         "scale",
         Kind.INTEGER,
         1,
-        "The size, as the setup and the script understand it: :scale in SQL and pgbench, $TEITEN_SCALE in a command.",
+        _(
+            "The size, as the setup and the script understand it: :scale in SQL and pgbench, $TEITEN_SCALE in a "
+            "command."
+        ),
         minimum=1,
         maximum=1_000_000_000,
         loads=True,
     ),
     replace(
-        shared.CLIENTS, help="Concurrent connections; $TEITEN_CLIENTS in a command. Of the form queries at most 500."
+        shared.CLIENTS, help=_("Concurrent connections; $TEITEN_CLIENTS in a command. Of the form queries at most 500.")
     ),
     _only(
-        Parameter("passes", Kind.INTEGER, 3, "How often each client runs all queries in order.", 1, 10_000),
+        Parameter("passes", Kind.INTEGER, 3, _("How often each client runs all queries in order."), 1, 10_000),
         QUERIES,
     ),
     _only(
@@ -76,7 +86,7 @@ PARAMETERS = (
             "headline",
             Kind.TEXT,
             "",
-            "The metric that pages show first; empty: the time taken.",
+            _("The metric that pages show first; empty: the time taken."),
             pattern=f"({_METRIC})?",
         ),
         COMMAND,
@@ -85,7 +95,7 @@ PARAMETERS = (
         "deadline_s",
         Kind.NUMBER,
         3600,
-        "What has not ended then is ended, and the trial fails: the setup, and queries or a command as a whole.",
+        _("What has not ended then is ended, and the trial fails: the setup, and queries or a command as a whole."),
         1,
         7 * 86400,
         unit="s",
@@ -110,41 +120,41 @@ METRICS = (
         "script.seconds",
         "s",
         Better.LOWER,
-        "Time taken",
-        "From the start of queries or command to the end.",
+        _("Time taken"),
+        _("From the start of queries or command to the end."),
         parts="script.query.seconds",
     ),
     Metric(
         "script.query.seconds",
         "s",
         Better.LOWER,
-        "Time of a query",
-        "By psql's own clock, its statements together. Median over clients and passes. Label: the query.",
+        _("Time of a query"),
+        _("By psql's own clock, its statements together. Median over clients and passes. Label: the query."),
         0.05,
-        label_noun="query",
+        label_noun=_("query"),
     ),
     Metric(
         "script.query.rows",
         "1",
         Better.NEITHER,
-        "Rows of a query",
-        "Of its last statement, in every pass. Label: the query.",
-        label_noun="query",
+        _("Rows of a query"),
+        _("Of its last statement, in every pass. Label: the query."),
+        label_noun=_("query"),
     ),
     Metric(
         "script.pass.seconds",
         "s",
         Better.LOWER,
-        "Time of a pass",
-        "All queries once, their times added. Median over clients and passes. Labels: the passes, over the clients.",
-        label_noun="pass",
+        _("Time of a pass"),
+        _("All queries once, their times added. Median over clients and passes. Labels: the passes, over the clients."),
+        label_noun=_("pass"),
     ),
     Metric(
         "script.queries_per_hour",
         "1/h",
         Better.HIGHER,
-        "Queries an hour",
-        "All clients together: queries divided by the measured window.",
+        _("Queries an hour"),
+        _("All clients together: queries divided by the measured window."),
     ),
     *pgbench.METRICS,
 )
@@ -155,31 +165,29 @@ def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
     text, form = str(parameters["text"]), str(parameters["form"])
     for name in ("text", "setup"):
         if len(str(parameters[name])) > LONGEST_TEXT:
-            what = f"It is longer than {LONGEST_TEXT:,} characters."
-            yield Problem(name, what, "Put data into the setup's SQL by generate_series, or onto the agent.")
+            what = _("It is longer than {longest:,} characters.", longest=LONGEST_TEXT)
+            yield Problem(name, what, _("Put data into the setup's SQL by generate_series, or onto the agent."))
     if not text.strip():
-        yield Problem("text", "The script is empty.", "Write it, or upload its files.")
+        yield Problem("text", _("The script is empty."), _("Write it, or upload its files."))
     elif form != COMMAND:
         yield from _section_problems(text, form)
     if form == QUERIES and int(parameters["clients"]) > _MOST_PSQL:
-        yield Problem("clients", f"{parameters['clients']} clients run queries.", f"At most {_MOST_PSQL} do.")
+        what = _("{clients} clients run queries.", clients=parameters["clients"])
+        yield Problem("clients", what, _("At most {most} do.", most=_MOST_PSQL))
 
 
 def _section_problems(text: str, form: str) -> Iterator[Problem]:
     try:
         parts = sections(text, form)
     except ValueError as error:
-        message = str(error)
-        yield Problem(
-            "text",
-            f"{message[0].upper()}{message[1:]}.",
-            "Each part stands under '-- script: name' or '-- query: name'.",
-        )
+        yield Problem("text", error.args[0], _("Each part stands under '-- script: name' or '-- query: name'."))
         return
     if form == QUERIES and any(section.weight is not None for section in parts):
-        yield Problem("text", "A query has no weight.", "Every query is run in every pass: leave out '@weight'.")
+        todo = _("Every query is run in every pass: leave out '@weight'.")
+        yield Problem("text", _("A query has no weight."), todo)
     if form == PGBENCH and not any(weight_of(section.weight) for section in parts):
-        yield Problem("text", "Every script has the weight 0.", "Give at least one script a weight of 1 or more.")
+        todo = _("Give at least one script a weight of 1 or more.")
+        yield Problem("text", _("Every script has the weight 0."), todo)
 
 
 def weight_of(weight: int | None) -> int:
@@ -243,9 +251,11 @@ def run_by_pgbench(parameters: Mapping[str, Scalar]) -> bool:
 
 SPEC = WorkloadSpec(
     name="script",
-    title="Your own script, queries or command",
-    help="pgbench scripts with a setup of their own, a folder of SQL queries, or a command on the client's agent that "
-    "prints its metrics.",
+    title=_("Your own script, queries or command"),
+    help=_(
+        "pgbench scripts with a setup of their own, a folder of SQL queries, or a command on the client's agent that "
+        "prints its metrics."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,
