@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.errors import CommandError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
 from workers.postgres import database
@@ -61,7 +62,8 @@ class Driver:
     async def _step(self, step: Step) -> Verdict:
         missing = [need for need in step.needs if need not in self.done]
         if missing:
-            return self._note(step, Verdict(Outcome.SKIPPED, f"It needs '{missing[0]}', which was not done."))
+            why = _("It needs '{step}', which was not done.", step=missing[0])
+            return self._note(step, Verdict(Outcome.SKIPPED, why))
         if step.kind is Kind.STATISTICS:
             return self._note(step, await self._statistics(step))
         if step.cold:
@@ -120,7 +122,13 @@ class Driver:
                 self._record(json.dumps(rows[0]), "")
                 return Verdict(Outcome.DONE)
             if time.monotonic() > until:
-                return Verdict(Outcome.REFUSED, f"The server counts {counted} of {expected} updates of {table}.")
+                why = _(
+                    "The server counts {counted} of {expected} updates of {table}.",
+                    counted=counted,
+                    expected=expected,
+                    table=table,
+                )
+                return Verdict(Outcome.REFUSED, why)
             await asyncio.sleep(_POLL_S)
 
     def _updates(self, table: str) -> int:

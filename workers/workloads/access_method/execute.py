@@ -7,6 +7,7 @@ from pathlib import Path
 
 from results.domain.errors import CommandError, TrialError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.run import client_version
@@ -23,7 +24,7 @@ _SCHEMA, _ROWS, _BEFORE, _TABLES = (
 )
 _FIRST_WITH_SEED = 110000
 _POLICIES = {
-    "when-allowed": "cold, or as-found where the agent's account may not drop caches",
+    "when-allowed": _("cold, or as-found where the agent's account may not drop caches"),
     "never": "as-found",
     "restart": "restarted",
     "required": "cold",
@@ -60,13 +61,13 @@ class AccessMethod:
 
     async def verify(self, stage: Stage) -> None:
         """Record a Check for empty tables, and for how caches will be found by the steps that depend on them."""
-        filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or "none"
-        stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
+        none = _("none")
+        filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or none
+        stage.recorder.check(Check(_("tables with rows"), "primary", none, filled, filled == none))
         policy, state = str(stage.spec.parameters["cold"]), stage.kept(Caches).state
         passed = policy != "required" or state == "cold"
-        stage.recorder.check(
-            Check("caches before scans, look-ups and updates", "primary", _POLICIES[policy], state, passed)
-        )
+        name = _("caches before scans, look-ups and updates")
+        stage.recorder.check(Check(name, "primary", _POLICIES[policy], state, passed))
 
     async def measure(self, stage: Stage) -> None:
         """All steps. What the server refuses is recorded as refused, and the profile goes on; what breaks off is no
@@ -109,10 +110,10 @@ async def _make_rows(stage: Stage) -> None:
     )
     finished = await job.finished()
     finished.require(
-        "The making of the rows",
+        _("The making of the rows"),
         argv,
         where="warm",
-        todo="Free space below the client agent's work directory, or lower rows.",
+        todo=_("Free space below the client agent's work directory, or lower rows."),
     )
 
 
@@ -124,7 +125,10 @@ async def _caches(stage: Stage) -> str:
     try:
         await database.cold(stage.primary)
     except (CommandError, TrialError) as error:
-        stage.recorder.gap("cold caches", "primary", f"caches are as they are found: {error.what} {error.why}".strip())
+        reason = _("caches are as they are found: {what}", what=error.what)
+        if error.why:
+            reason = _("caches are as they are found: {what} {why}", what=error.what, why=error.why)
+        stage.recorder.gap("cold caches", "primary", reason)
         return "as-found"
     return "cold"
 

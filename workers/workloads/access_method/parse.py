@@ -12,6 +12,8 @@ from results.domain import json_text
 from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.report import Report, read_report
 
 from .outcome import Outcome
@@ -75,14 +77,17 @@ def parse(reading: Reading) -> Part:
     results = _Results()
     for entry in entries:
         if entry.outcome is Outcome.DONE:
-            with damaged("not the output of this step", entry.file, entry.stdout):
+            with damaged(_("not the output of this step"), entry.file, entry.stdout):
                 _READ[entry.kind](entry, results)
         elif entry is not broken:
-            results.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: {entry.why}"))
-    with damaged("not the outputs of these steps", "steps.json"):
+            reason = _("{step}: {why}", step=entry.step, why=Message(str(entry.why)))
+            results.gaps.append(Gap(SOURCE, "primary", reason))
+    with damaged(_("not the outputs of these steps"), "steps.json"):
         _after_all(results, complete=broken is None)
         other = _other_access_methods(results.sizes)
-    failure = f"The step '{broken.step}' broke off. {broken.why}" if broken else other
+    failure: str = other
+    if broken:
+        failure = _("The step '{step}' broke off. {why}", step=broken.step, why=Message(str(broken.why)))
     return Part(
         measurements=tuple(results.measurements),
         documents=tuple(results.documents),
@@ -101,7 +106,9 @@ def read_protocol(files: Mapping[str, str]) -> list[Entry]:
             raise ValueError("no list of steps")
         return [_entry(number, item, files) for number, item in enumerate(items)]
     except (ValueError, LookupError, TypeError) as error:
-        raise ParseError(f"not a protocol of steps: {error!r}", file="steps.json", text=text) from None
+        raise ParseError(
+            _("not a protocol of steps: {error}", error=repr(error)), file="steps.json", text=text
+        ) from None
 
 
 def _entry(number: int, item: Mapping[str, Any], files: Mapping[str, str]) -> Entry:
@@ -122,9 +129,9 @@ def _timed(entry: Entry, results: _Results) -> None:
     """psql's \\timing, one line for each statement."""
     times_ms = _TIME.findall(entry.stdout)
     if len(times_ms) != len(entry.values):
-        what = f"{len(times_ms)} times of {len(entry.values)} statements"
+        what = _("{times} times of {statements} statements", times=len(times_ms), statements=len(entry.values))
         raise ParseError(what, file=entry.file, text=entry.stdout)
-    for (metric, label, _), milliseconds in zip(entry.values, times_ms, strict=True):
+    for (metric, label, _statement), milliseconds in zip(entry.values, times_ms, strict=True):
         results.add(metric, float(milliseconds) / 1000, label)
 
 
@@ -133,11 +140,12 @@ def _plan(entry: Entry, results: _Results) -> None:
 
 
 def _scan(entry: Entry, results: _Results) -> None:
-    [(metric, column, _)] = entry.values
+    [(metric, column, _statement)] = entry.values
     scan, plan = scan_of(column, entry.stdout, entry.file)
     kind = str(plan["Plan"]["Node Type"])
     if kind != "Seq Scan":
-        results.gaps.append(Gap(SOURCE, "primary", f"{entry.step}: the server chose {kind}, not a sequential scan"))
+        reason = _("{step}: the server chose {node}, not a sequential scan", step=entry.step, node=kind)
+        results.gaps.append(Gap(SOURCE, "primary", reason))
         return
     earlier = results.scans.setdefault(metric, [])
     if not any(other.column == column for other in earlier):
@@ -151,7 +159,7 @@ def _latency(entry: Entry, results: _Results) -> None:
     for metric, label, word in entry.values:
         line = next((line for line in report.total.statements if line.text.startswith(word)), None)
         if line is None or line.latency_us is None:
-            raise ParseError(f"no latency of {word}", file=entry.file, text=entry.stdout)
+            raise ParseError(_("no latency of {statement}", statement=word), file=entry.file, text=entry.stdout)
         results.add(metric, line.latency_us, label)
 
 
@@ -159,7 +167,9 @@ def _report(entry: Entry) -> Report:
     report = read_report(entry.stdout, entry.file)
     counted = report.total.values.get(("transactions", ""), 0.0)
     if counted != entry.times if entry.times else counted <= 0:
-        raise ParseError(f"{counted:.0f} transactions, not {entry.times or 'some'}", file=entry.file, text=entry.stdout)
+        expected = entry.times or _("some")
+        what = _("{counted:.0f} transactions, not {expected}", counted=counted, expected=expected)
+        raise ParseError(what, file=entry.file, text=entry.stdout)
     return report
 
 
@@ -212,7 +222,7 @@ def _json(entry: Entry) -> Any:
     try:
         return json_text.loads(entry.stdout)
     except ValueError as error:
-        raise ParseError(f"not JSON: {error}", file=entry.file, text=entry.stdout) from None
+        raise ParseError(_("not JSON: {error}", error=str(error)), file=entry.file, text=entry.stdout) from None
 
 
 def _after_all(results: _Results, *, complete: bool) -> None:
@@ -247,7 +257,8 @@ def _add_break_even(results: _Results) -> None:
         try:
             results.add("scan.break_even", break_even(scans, of_heap))
         except ValueError as error:
-            results.gaps.append(Gap(SOURCE, "primary", f"break-even with the heap: {error}"))
+            reason = _("break-even with the heap: {reason}", reason=error.args[0])
+            results.gaps.append(Gap(SOURCE, "primary", reason))
 
 
 def _add_sizes(results: _Results) -> None:
@@ -294,7 +305,9 @@ def _other_access_methods(sizes: Mapping[str, Mapping[str, Any]]) -> str:
         for table, entry in sorted(last.items())
         if entry["access_method"] != ("heap" if table == "wide_heap" else expected)
     ]
-    return f"Tables are not stored by {expected}: {', '.join(different)}." if different else ""
+    if not different:
+        return ""
+    return _("Tables are not stored by {expected}: {others}.", expected=expected, others=", ".join(different))
 
 
 def _events(entries: Sequence[Entry], reading: Reading) -> Iterator[Event]:

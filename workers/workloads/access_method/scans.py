@@ -9,6 +9,7 @@ from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def scan_of(column: str, text: str, file: str) -> tuple[Scan, Mapping[str, Any]]
         hit, read = int(node["Shared Hit Blocks"]), int(node["Shared Read Blocks"])
         return Scan(column, float(plan["Execution Time"]) / 1000, hit + read, read), plan
     except (ValueError, LookupError, TypeError) as error:
-        raise ParseError(f"not EXPLAIN's JSON of a scan: {error!r}", file=file, text=text) from None
+        raise ParseError(_("not EXPLAIN's JSON of a scan: {error}", error=repr(error)), file=file, text=text) from None
 
 
 def break_even(scans: Sequence[Scan], heap: Sequence[Scan]) -> float:
@@ -43,11 +44,11 @@ def break_even(scans: Sequence[Scan], heap: Sequence[Scan]) -> float:
     middle, mean_s = fmean(blocks), fmean(seconds)
     spread = sum((x - middle) ** 2 for x in blocks)
     if spread == 0:
-        raise ValueError("it reads the same number of blocks for every column")
+        raise ValueError(_("it reads the same number of blocks for every column"))
     slope = sum((x - middle) * (y - mean_s) for x, y in zip(blocks, seconds, strict=True)) / spread
     if slope <= 0:
-        raise ValueError("its scans do not take longer with more blocks")
+        raise ValueError(_("its scans do not take longer with more blocks"))
     result = middle + (fmean(scan.seconds for scan in heap) - mean_s) / slope
     if result < 0:
-        raise ValueError("the heap is faster however few blocks are read")
+        raise ValueError(_("the heap is faster however few blocks are read"))
     return result

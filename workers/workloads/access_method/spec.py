@@ -8,6 +8,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec, timed_limit_s
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parameters import tables_bytes
 from workers.pgbench.program import PGBENCH
 
@@ -23,7 +24,7 @@ PARAMETERS = (
         "rows",
         Kind.INTEGER,
         1_000_000,
-        "Rows of foo: a number and three texts of 32 random digits. Sizes the whole profile.",
+        _("Rows of foo: a number and three texts of 32 random digits. Sizes the whole profile."),
         minimum=100,
         maximum=_MOST,
         loads=True,
@@ -32,21 +33,26 @@ PARAMETERS = (
         "wide_rows",
         Kind.INTEGER,
         0,
-        "Rows of the table of 20 texts that is scanned; 0 = five for each row of foo.",
+        _("Rows of the table of 20 texts that is scanned; 0 = five for each row of foo."),
         minimum=0,
         maximum=_MOST,
         loads=True,
     ),
-    Parameter("range_rows", Kind.INTEGER, 1_000, "Rows of a range.", minimum=1, maximum=1_000_000),
-    Parameter("scan_repetitions", Kind.INTEGER, 3, "Scans of each column.", minimum=1, maximum=1_000),
+    Parameter("range_rows", Kind.INTEGER, 1_000, _("Rows of a range."), minimum=1, maximum=1_000_000),
+    Parameter("scan_repetitions", Kind.INTEGER, 3, _("Scans of each column."), minimum=1, maximum=1_000),
     Parameter(
-        "row_repetitions", Kind.INTEGER, 10_000, "Index scans, and updates, of one row.", minimum=1, maximum=100_000_000
+        "row_repetitions",
+        Kind.INTEGER,
+        10_000,
+        _("Index scans, and updates, of one row."),
+        minimum=1,
+        maximum=100_000_000,
     ),
     Parameter(
         "range_repetitions",
         Kind.INTEGER,
         100,
-        "Index scans, and updates, of a range of rows.",
+        _("Index scans, and updates, of a range of rows."),
         minimum=1,
         maximum=100_000_000,
     ),
@@ -54,222 +60,243 @@ PARAMETERS = (
         "updates",
         Kind.INTEGER,
         0,
-        "Updates of an indexed column, each a transaction, by which a table is let grow; 0 = 0.62 for each row of foo.",
+        _(
+            "Updates of an indexed column, each a transaction, by which a table is let grow; 0 = 0.62 for each row of "
+            "foo."
+        ),
         minimum=0,
         maximum=_MOST,
     ),
-    Parameter("tpcb", Kind.BOOLEAN, True, "Run pgbench's TPC-B-like script for the plan's duration, with one client."),
+    Parameter(
+        "tpcb", Kind.BOOLEAN, True, _("Run pgbench's TPC-B-like script for the plan's duration, with one client.")
+    ),
     Parameter(
         "tpcb_scale",
         Kind.INTEGER,
         0,
-        "Scale of its tables; 0 = 1 for each 5,000 rows of foo, at least 1.",
+        _("Scale of its tables; 0 = 1 for each 5,000 rows of foo, at least 1."),
         minimum=0,
         maximum=1_000_000,
     ),
-    Parameter("fillfactor", Kind.INTEGER, 100, "Fill factor of foo.", minimum=10, maximum=100, unit="%", loads=True),
+    Parameter("fillfactor", Kind.INTEGER, 100, _("Fill factor of foo."), minimum=10, maximum=100, unit="%", loads=True),
     Parameter(
         "heap_baseline",
         Kind.BOOLEAN,
         True,
-        "Where the access method is not heap: a second wide table stored as heap, which the break-even block count is "
-        "measured against.",
+        _(
+            "Where the access method is not heap: a second wide table stored as heap, which the break-even block "
+            "count is measured against."
+        ),
         loads=True,
     ),
     Parameter(
         "cold",
         Kind.CHOICE,
         "when-allowed",
-        "Whether the server is restarted and the system's caches are dropped before each scan, look-up, update and "
-        "TPC-B. when-allowed: where the agent's account may; required: else the trial fails; restart: only that.",
+        _(
+            "Whether the server is restarted and the system's caches are dropped before each scan, look-up, update and "
+            "TPC-B. when-allowed: where the agent's account may; required: else the trial fails; restart: only that."
+        ),
         choices=("when-allowed", "never", "restart", "required"),
     ),
-    Parameter("seed", Kind.INTEGER, 1, "Decides which rows are read and updated.", minimum=0, maximum=2**31 - 1),
+    Parameter("seed", Kind.INTEGER, 1, _("Decides which rows are read and updated."), minimum=0, maximum=2**31 - 1),
 )
 
-_PSQL, _PGBENCH = "By psql's \\timing.", "Mean, by pgbench -r."
-_EXPLAIN = "Mean of the repetitions, by EXPLAIN (ANALYZE, BUFFERS). Label: the column."
+_EXPLAIN = _("Mean of the repetitions, by EXPLAIN (ANALYZE, BUFFERS). Label: the column.")
 METRICS = (
     Metric(
         "bulk_insert.seconds",
         "s",
         Better.LOWER,
-        "Bulk insert",
-        f"{_PSQL} COPY and COMMIT of foo together; labels: each of them, and the INSERT of the wide tables.",
+        _("Bulk insert"),
+        _(
+            "By psql's \\timing. COPY and COMMIT of foo together; labels: each of them, and the INSERT of the wide "
+            "tables."
+        ),
         0.05,
-        label_noun="step",
+        label_noun=_("step"),
     ),
-    Metric("scan.seconds", "s", Better.LOWER, "Sequential scan of a column", _EXPLAIN, 0.05, label_noun="column"),
+    Metric("scan.seconds", "s", Better.LOWER, _("Sequential scan of a column"), _EXPLAIN, 0.05, label_noun=_("column")),
     Metric(
         "scan.blocks",
         "1",
         Better.LOWER,
-        "Blocks of a sequential scan",
-        f"Found in buffers or read. {_EXPLAIN}",
-        label_noun="column",
+        _("Blocks of a sequential scan"),
+        _("Found in buffers or read. Mean of the repetitions, by EXPLAIN (ANALYZE, BUFFERS). Label: the column."),
+        label_noun=_("column"),
     ),
-    Metric("scan.blocks.read", "1", Better.LOWER, "Blocks read by a sequential scan", _EXPLAIN, label_noun="column"),
     Metric(
-        "scan.heap.seconds", "s", Better.LOWER, "The same scan of the heap beside", _EXPLAIN, 0.05, label_noun="column"
+        "scan.blocks.read", "1", Better.LOWER, _("Blocks read by a sequential scan"), _EXPLAIN, label_noun=_("column")
+    ),
+    Metric(
+        "scan.heap.seconds",
+        "s",
+        Better.LOWER,
+        _("The same scan of the heap beside"),
+        _EXPLAIN,
+        0.05,
+        label_noun=_("column"),
     ),
     Metric(
         "scan.heap.blocks",
         "1",
         Better.LOWER,
-        "Blocks of the same scan of the heap beside",
+        _("Blocks of the same scan of the heap beside"),
         _EXPLAIN,
-        label_noun="column",
+        label_noun=_("column"),
     ),
     Metric(
         "scan.heap.blocks.read",
         "1",
         Better.LOWER,
-        "Blocks read by the same scan of the heap beside",
+        _("Blocks read by the same scan of the heap beside"),
         _EXPLAIN,
-        label_noun="column",
+        label_noun=_("column"),
     ),
     Metric(
         "scan.break_even",
         "1",
         Better.HIGHER,
-        "Break-even block count",
-        "From how many blocks on the heap scans faster: where the line through blocks and seconds of the access "
-        "method's scans reaches the heap's mean time.",
+        _("Break-even block count"),
+        _(
+            "From how many blocks on the heap scans faster: where the line through blocks and seconds of the access "
+            "method's scans reaches the heap's mean time."
+        ),
         0.1,
     ),
     Metric(
         "index_scan.latency",
         "us",
         Better.LOWER,
-        "Index scan",
-        f"{_PGBENCH} One row; label: a range.",
+        _("Index scan"),
+        _("Mean, by pgbench -r. One row; label: a range."),
         0.05,
-        whole="one row",
+        whole=_("one row"),
         client_overhead=True,
-        label_noun="rows",
+        label_noun=_("rows"),
     ),
     Metric(
         "update.latency",
         "us",
         Better.LOWER,
         "UPDATE",
-        f"{_PGBENCH} One row; label: a range.",
+        _("Mean, by pgbench -r. One row; label: a range."),
         0.05,
         parts="update.latency",
-        whole="one row",
+        whole=_("one row"),
         client_overhead=True,
-        label_noun="rows",
+        label_noun=_("rows"),
     ),
     Metric(
         "commit.latency",
         "us",
         Better.LOWER,
-        "COMMIT of an UPDATE",
-        f"{_PGBENCH} One row; label: a range.",
+        _("COMMIT of an UPDATE"),
+        _("Mean, by pgbench -r. One row; label: a range."),
         0.05,
-        whole="one row",
+        whole=_("one row"),
         client_overhead=True,
-        label_noun="rows",
+        label_noun=_("rows"),
     ),
     Metric(
         "size.table",
         "B",
         Better.LOWER,
-        "Size of a table",
-        "pg_table_size after it was filled. Label: the table.",
-        label_noun="table",
+        _("Size of a table"),
+        _("pg_table_size after it was filled. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "size.indexes",
         "B",
         Better.LOWER,
-        "Size of its indexes",
-        "pg_indexes_size after it was filled. Label: the table.",
-        label_noun="table",
+        _("Size of its indexes"),
+        _("pg_indexes_size after it was filled. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "size.total",
         "B",
         Better.LOWER,
-        "Size with indexes",
-        "pg_total_relation_size after it was filled. Label: the table.",
-        label_noun="table",
+        _("Size with indexes"),
+        _("pg_total_relation_size after it was filled. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "growth.bytes",
         "B",
         Better.LOWER,
-        "Growth",
-        "By the step's updates. Label: the table; the table with 'indexes' or 'total'.",
-        label_noun="table",
+        _("Growth"),
+        _("By the step's updates. Label: the table; the table with 'indexes' or 'total'."),
+        label_noun=_("table"),
         signed=True,
     ),
     Metric(
         "growth.percent",
         "%",
         Better.LOWER,
-        "Growth, relative",
-        "Of the size before the updates. Labels as above.",
-        label_noun="table",
+        _("Growth, relative"),
+        _("Of the size before the updates. Labels as above."),
+        label_noun=_("table"),
         signed=True,
     ),
     Metric(
         "dead_tuples",
         "1",
         Better.LOWER,
-        "Dead rows after updates",
-        "n_dead_tup of the server's statistics. Label: the table.",
-        label_noun="table",
+        _("Dead rows after updates"),
+        _("n_dead_tup of the server's statistics. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "dead_tuples.found",
         "1",
         Better.LOWER,
-        "Dead rows found in the table",
-        "By pgstattuple. Label: the table.",
-        label_noun="table",
+        _("Dead rows found in the table"),
+        _("By pgstattuple. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "free_space",
         "B",
         Better.NEITHER,
-        "Free space found in the table",
-        "By pgstattuple. Label: the table.",
-        label_noun="table",
+        _("Free space found in the table"),
+        _("By pgstattuple. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "updates.hot",
         "1",
         Better.NEITHER,
-        "Heap-only updates",
-        "n_tup_hot_upd of the server's statistics. Label: the table.",
-        label_noun="table",
+        _("Heap-only updates"),
+        _("n_tup_hot_upd of the server's statistics. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "maintenance.seconds",
         "s",
         Better.LOWER,
-        "Maintenance of a table",
-        f"{_PSQL} Of foo after its updates, but CREATE INDEX, which is after COPY. Label: the command.",
+        _("Maintenance of a table"),
+        _("By psql's \\timing. Of foo after its updates, but CREATE INDEX, which is after COPY. Label: the command."),
         0.05,
-        label_noun="command",
+        label_noun=_("command"),
     ),
     Metric(
         "tpcb.tps",
         "tps",
         Better.HIGHER,
-        "TPC-B-like",
-        "From pgbench, one client, without the time of connecting.",
+        _("TPC-B-like"),
+        _("From pgbench, one client, without the time of connecting."),
         client_overhead=True,
     ),
-    Metric("tpcb.latency", "us", Better.LOWER, "Mean latency, TPC-B-like", "From pgbench.", client_overhead=True),
-    Metric("tpcb.transactions", "1", Better.NEITHER, "Transactions, TPC-B-like", "From pgbench."),
+    Metric("tpcb.latency", "us", Better.LOWER, _("Mean latency, TPC-B-like"), _("From pgbench."), client_overhead=True),
+    Metric("tpcb.transactions", "1", Better.NEITHER, _("Transactions, TPC-B-like"), _("From pgbench.")),
     Metric(
         "tpcb.growth",
         "B",
         Better.LOWER,
-        "Growth of pgbench_accounts for each transaction",
-        "pg_table_size after less before, by the transactions. Its fill factor is 100: few updates are heap-only.",
+        _("Growth of pgbench_accounts for each transaction"),
+        _("pg_table_size after less before, by the transactions. Its fill factor is 100: few updates are heap-only."),
         0.05,
         signed=True,
     ),
@@ -277,11 +304,11 @@ METRICS = (
         "tpcb.statement",
         "us",
         Better.LOWER,
-        "Mean latency of a statement, TPC-B-like",
-        f"{_PGBENCH} Label: its number and text.",
+        _("Mean latency of a statement, TPC-B-like"),
+        _("Mean, by pgbench -r. Label: its number and text."),
         0.05,
         client_overhead=True,
-        label_noun="statement",
+        label_noun=_("statement"),
     ),
 )
 
@@ -327,15 +354,19 @@ def problems(parameters: Mapping[str, Scalar]) -> Iterator[Problem]:
     """A range must fit into its table."""
     sizes = Sizes.of(parameters)
     if sizes.range_rows > sizes.rows:
-        what = f"A range of {sizes.range_rows} rows does not fit into a table of {sizes.rows}."
-        yield Problem("range_rows", what, "Lower range_rows, or raise rows.")
+        what = _(
+            "A range of {range} rows does not fit into a table of {rows}.", range=sizes.range_rows, rows=sizes.rows
+        )
+        yield Problem("range_rows", what, _("Lower range_rows, or raise rows."))
 
 
 SPEC = WorkloadSpec(
     name="access_method",
-    title="Access-method profile",
-    help="What each operation costs by a table's access method: bulk insert, sequential and index scans, updates and "
-    "their COMMIT, sizes, growth, dead rows, maintenance, TPC-B.",
+    title=_("Access-method profile"),
+    help=_(
+        "What each operation costs by a table's access method: bulk insert, sequential and index scans, updates and "
+        "their COMMIT, sizes, growth, dead rows, maintenance, TPC-B."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,
