@@ -9,6 +9,7 @@ from pathlib import Path
 from results.domain.errors import TeitenError
 from results.domain.kinds.specs import timed_limit_s
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench import detached, run
 from workers.pgbench.parameters import check_server
@@ -51,10 +52,9 @@ class Append:
         [row] = await stage.primary.query(_READY, database=stage.database)
         required_s = timed_limit_s(stage.spec.duration_s, stage.spec.patience)
         seconds = float(row["seconds"] or 0)
-        actual = f"{seconds:.0f} s ahead, {row['partitions']} partitions"
-        stage.recorder.check(
-            Check("append.partitions", "primary", f"at least {required_s:.0f} s ahead", actual, seconds >= required_s)
-        )
+        actual = _("{seconds:.0f} s ahead, {partitions} partitions", seconds=seconds, partitions=row["partitions"])
+        expected = _("at least {seconds:.0f} s ahead", seconds=required_s)
+        stage.recorder.check(Check("append.partitions", "primary", expected, actual, seconds >= required_s))
         stage.keep(RowsBefore(int(row["rows"])))
 
     async def warm_up(self, stage: Stage) -> None:
@@ -84,7 +84,7 @@ class Append:
         try:
             count = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
         except TeitenError as error:
-            stage.recorder.gap("append", "primary", f"the rows could not be counted: {error}")
+            stage.recorder.gap("append", "primary", _("the rows could not be counted: {error}", error=str(error)))
             return
         counted = {"before": stage.kept(RowsBefore).count, "after": int(count)}
         stage.recorder.add("workload/rows.json", json.dumps(counted))

@@ -8,6 +8,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
 _FILE = "rows.json"
@@ -19,7 +20,7 @@ def parse(reading: Reading) -> Part:
     part = run_part(reading, ["append"])
     rows = _rows(reading)
     if rows is None:
-        return replace(part, failure=part.failure or "The server's rows were not counted after the run.")
+        return replace(part, failure=part.failure or _("The server's rows were not counted after the run."))
     values = {
         measurement.metric: measurement.value
         for measurement in part.measurements
@@ -29,7 +30,11 @@ def parse(reading: Reading) -> Part:
     measurements = (*part.measurements, Measurement("append.rows", rows))
     expected = int(values.get("transactions", 0)) * per_transaction
     if part.failure or rows != expected:
-        lost = f"The server has {rows:,} rows of the run, pgbench's transactions make {expected:,}."
+        lost = _(
+            "The server has {rows:,} rows of the run, pgbench's transactions make {expected:,}.",
+            rows=rows,
+            expected=expected,
+        )
         return replace(part, measurements=measurements, failure=part.failure or lost)
     rate = Measurement("append.rows_per_second", values["tps"] * per_transaction)
     return replace(part, measurements=(*measurements, rate))
@@ -43,4 +48,4 @@ def _rows(reading: Reading) -> int | None:
         counted = json_text.loads(text)
         return int(counted["after"]) - int(counted["before"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError("not a count of rows", file=_FILE, line=1, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError(_("not a count of rows"), file=_FILE, line=1, text=f"{error!r} in {text[:150]}") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import timed_limit_s
+from results.domain.messages import gettext_lazy as _
 
 from .spec import TOGETHER
 
@@ -25,10 +26,10 @@ def seconds_ahead(parameters: Mapping[str, Scalar], warmup_s: float, duration_s:
     step_s = int(parameters["partition_s"])
     if (count := math.ceil(seconds / step_s)) > MOST:
         raise VerifyError(
-            f"{count:,} partitions are more than the {MOST:,} that are made.",
+            _("{count:,} partitions are more than the {most:,} that are made.", count=count, most=MOST),
             where="parameters.partition_s",
-            why=f"Partitions of {step_s} s are to reach {seconds:,} s ahead.",
-            todo="Choose longer partitions or a shorter duration.",
+            why=_("Partitions of {length} s are to reach {seconds:,} s ahead.", length=step_s, seconds=seconds),
+            todo=_("Choose longer partitions or a shorter duration."),
         )
     return seconds
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench import metrics as pgbench
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE
 from workers.pgbench.program import PGBENCH
@@ -15,19 +16,19 @@ ONE_BY_ONE, TOGETHER = "one-by-one", "together"
 FIRST_WITH_PARTITIONED_INDEXES = 110000
 
 PARAMETERS = (
-    Parameter("rows_per_transaction", Kind.INTEGER, 10, "Rows that a transaction inserts.", minimum=1, maximum=1000),
+    Parameter("rows_per_transaction", Kind.INTEGER, 10, _("Rows that a transaction inserts."), minimum=1, maximum=1000),
     Parameter(
         "inserts",
         Kind.CHOICE,
         ONE_BY_ONE,
-        "one-by-one: an INSERT for each row between BEGIN and COMMIT; together: one INSERT for all of them.",
+        _("one-by-one: an INSERT for each row between BEGIN and COMMIT; together: one INSERT for all of them."),
         choices=(ONE_BY_ONE, TOGETHER),
     ),
     Parameter(
         "partition_s",
         Kind.INTEGER,
         60,
-        "How long a partition is: they are made before the load begins, for all of its time.",
+        _("How long a partition is: they are made before the load begins, for all of its time."),
         minimum=1,
         maximum=86400,
         unit="s",
@@ -36,7 +37,7 @@ PARAMETERS = (
         "index",
         Kind.CHOICE,
         "source",
-        "source: an index on (source, at), into which rows go at random places; time: on (at), at its end; none.",
+        _("source: an index on (source, at), into which rows go at random places; time: on (at), at its end; none."),
         choices=("source", "time", "none"),
         loads=True,
     ),
@@ -52,16 +53,16 @@ METRICS = (
         "append.rows_per_second",
         "1/s",
         Better.HIGHER,
-        "Rows per second",
-        "Transactions per second times the rows of a transaction, where the server has as many rows as that makes.",
+        _("Rows per second"),
+        _("Transactions per second times the rows of a transaction, where the server has as many rows as that makes."),
         client_overhead=True,
     ),
     Metric(
         "append.rows",
         "1",
         Better.NEITHER,
-        "Rows appended",
-        "Rows in the table after the run, less those before it, counted by the server.",
+        _("Rows appended"),
+        _("Rows in the table after the run, less those before it, counted by the server."),
     ),
 )
 
@@ -73,9 +74,11 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
 
 SPEC = WorkloadSpec(
     name="append",
-    title="Append",
-    help="Storing what arrives: each transaction inserts ten rows at the present end of a table that is partitioned by "
-    "minute. Nothing is read or updated.",
+    title=_("Append"),
+    help=_(
+        "Storing what arrives: each transaction inserts ten rows at the present end of a table that is partitioned by "
+        "minute. Nothing is read or updated."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from results.domain.errors import VerifyError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
@@ -66,10 +67,12 @@ class BulkLoad:
         files = stage.kept(Files).of_table
         for table, rows in rows_of(int(stage.spec.parameters["size_mb"])).items():
             count = files[table]["rows"]
-            stage.recorder.check(Check(f"rows in the files of {table}", "client", str(rows), str(count), count == rows))
+            name = _("rows in the files of {table}", table=table)
+            stage.recorder.check(Check(name, "client", str(rows), str(count), count == rows))
         before = (await stage.primary.query(_BEFORE, database=stage.database))[0]
-        filled = ", ".join(before["filled"]) or "none"
-        stage.recorder.check(Check("tables with rows", "primary", "none", filled, filled == "none"))
+        none = _("none")
+        filled = ", ".join(before["filled"]) or none
+        stage.recorder.check(Check(_("tables with rows"), "primary", none, filled, filled == none))
 
     async def start(self, stage: Stage) -> None:
         """The load. Raises CommandError."""
@@ -128,10 +131,10 @@ async def _require(stage: Stage) -> None:
     level = rows[0]["level"]
     if level != "minimal":
         raise VerifyError(
-            "The server writes all WAL, whatever the load does.",
+            _("The server writes all WAL, whatever the load does."),
             where="parameters.wal_skipping",
-            why=f"The parameter asks for WAL-skipping, and the server's wal_level is {level}.",
-            todo="Set wal_level = minimal and max_wal_senders = 0 in the plan's settings, or wal_skipping to false.",
+            why=_("The parameter asks for WAL-skipping, and the server's wal_level is {level}.", level=level),
+            todo=_("Set wal_level = minimal and max_wal_senders = 0 in the plan's settings, or wal_skipping to false."),
         )
 
 
@@ -151,10 +154,10 @@ async def _files(stage: Stage) -> Files:
     job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s)
     finished = await job.finished()
     finished.require(
-        "Generating the files to load",
+        _("Generating the files to load"),
         "sh generate.sh",
         where="load",
-        todo="Free space below the client agent's data directory, or lower size_mb.",
+        todo=_("Free space below the client agent's data directory, or lower size_mb."),
     )
     lines = [line.split() for line in finished.stdout.splitlines()]
     return Files({table: {"rows": int(count), "bytes": int(size)} for table, count, size in lines})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from results.domain import json_text
@@ -12,6 +13,7 @@ from results.domain.errors import ParseError, damaged
 from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 from .data import TABLES, rows_of
 
@@ -55,25 +57,27 @@ class Printed:
     def reached(self) -> str:
         """How far the load came, for a sentence: ' in copy of orders', ' after copy of item', ''."""
         if self.broken:
-            return f" in {' of '.join(self.broken[0])}"
+            step, table = self.broken[0]
+            return _(" in {step} of {table}", step=step, table=table)
         last = max(self.spans, key=lambda span: span.end_us, default=None)
-        return f" after {last.step} of {last.table}" if last else ""
+        return _(" after {step} of {table}", step=last.step, table=last.table) if last else ""
 
 
 def parse(reading: Reading) -> Part:
     """stdout, stderr and exit of the load, files.json, and the check's own three → a Part. Raises ParseError for
     damaged files."""
-    with damaged("not the marks of a load", "stdout"):
+    with damaged(_("not the marks of a load"), "stdout"):
         printed = read_marks(reading.files.get("stdout", ""))
     if failure := _broken_off(reading, printed):
         return Part(failure=failure)
     check = _json(reading, "check/stdout")
-    with damaged("not the check of what was loaded", "check/stdout", reading.files.get("check/stdout", "")):
+    with damaged(_("not the check of what was loaded"), "check/stdout", reading.files.get("check/stdout", "")):
         failure = _wrong(check, printed, rows_of(int(reading.parameters["size_mb"])))
     if failure:
         return Part(failure=failure)
     files = _json(reading, "files.json")
-    with damaged("not the sizes of what was loaded", "files.json, check/stdout", reading.files.get("files.json", "")):
+    sizes = reading.files.get("files.json", "")
+    with damaged(_("not the sizes of what was loaded"), "files.json, check/stdout", sizes):
         return Part(
             measurements=(*_steps(printed.spans, check, files), *_sizes(check, files)),
             events=tuple(_events(printed.spans)),
@@ -93,7 +97,7 @@ def read_marks(text: str, file: str = "stdout") -> Printed:
         mark = _MARK.fullmatch(line)
         key = (mark[2], mark[3]) if mark else ("", "")
         if mark is None or mark[3] not in rows or (mark[1] == "end" and not open_at.get(key)):
-            raise ParseError("not a mark of the load", file=file, line=number, text=line)
+            raise ParseError(_("not a mark of the load"), file=file, line=number, text=line)
         if mark[1] == "begin":
             open_at.setdefault(key, []).append((int(mark[4]), int(mark[5])))
         else:
@@ -107,17 +111,17 @@ def _json(reading: Reading, name: str) -> Any:
     try:
         return json_text.loads(text)
     except ValueError as error:
-        raise ParseError(f"not JSON: {error}", file=name, text=text) from None
+        raise ParseError(_("not JSON: {error}", error=str(error)), file=name, text=text) from None
 
 
 def _broken_off(reading: Reading, printed: Printed) -> str:
-    if failure := _ended_badly(reading, "", "The load", printed.reached):
+    if failure := _ended_badly(reading, "", _("The load"), printed.reached):
         return failure
-    if failure := _ended_badly(reading, "check/", "The check of what was loaded", ""):
+    if failure := _ended_badly(reading, "check/", _("The check of what was loaded"), ""):
         return failure
     done = {span.step for span in printed.spans}
     missing = [step for step in _STEPS if step not in done]
-    return f"The load ended without {', '.join(missing)}." if missing else ""
+    return _("The load ended without {steps}.", steps=", ".join(missing)) if missing else ""
 
 
 def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
@@ -125,25 +129,39 @@ def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:
     stderr = reading.files.get(f"{folder}stderr", "").strip()
     reason = next((line for line in stderr.splitlines() if _ERROR.search(line)), stderr[:600])
     if reading.files.get(f"{folder}timed_out", "").strip():
-        return f"{doing} was still running at its deadline and was ended{where}. {reason}".strip()
+        message = _("{what} was still running at its deadline and was ended{where}.", what=doing, where=where)
+        return _("{message} {output}", message=message, output=reason) if reason else message
     status = reading.files.get(f"{folder}exit", "").strip()
     if status != "0":
-        how = ending(int(status)) if status.isdigit() else "ended with an unknown exit status"
-        return f"{doing} {how}{where}: {reason or 'it gave no reason'}"
+        ended = ending(int(status)) if status.isdigit() else _("ended with an unknown exit status")
+        why = reason or _("it gave no reason")
+        return _("{what} {ended}{where}: {why}", what=doing, ended=ended, where=where, why=why)
     return ""
 
 
 def _wrong(check: Mapping[str, Any], printed: Printed, expected: Mapping[str, int]) -> str:
     """Describe how the tables differ from the plan; '' where they do not."""
     faults = [
-        f"{table} has {check['rows'][table]} rows and COPY counted {printed.rows[table]}, not {rows}"
+        _(
+            "{table} has {stored} rows and COPY counted {counted}, not {rows}",
+            table=table,
+            stored=check["rows"][table],
+            counted=printed.rows[table],
+            rows=rows,
+        )
         for table, rows in expected.items()
         if not check["rows"][table] == printed.rows[table] == rows
     ]
-    for name, keys in (("primary_keys", _PRIMARY_KEYS), ("foreign_keys", _FOREIGN_KEYS)):
-        if sorted(check[name]) != keys:
-            faults.append(f"valid {name.replace('_', ' ')} are {check[name]}, not {keys}")
-    return f"The tables are not what was to be loaded: {'; '.join(faults)}." if faults else ""
+    if sorted(check["primary_keys"]) != _PRIMARY_KEYS:
+        found, due = str(check["primary_keys"]), str(_PRIMARY_KEYS)
+        faults.append(_("valid primary keys are {found}, not {due}", found=found, due=due))
+    if sorted(check["foreign_keys"]) != _FOREIGN_KEYS:
+        found, due = str(check["foreign_keys"]), str(_FOREIGN_KEYS)
+        faults.append(_("valid foreign keys are {found}, not {due}", found=found, due=due))
+    if not faults:
+        return ""
+    together = reduce(lambda one, other: _("{one}; {other}", one=one, other=other), faults)
+    return _("The tables are not what was to be loaded: {faults}.", faults=together)
 
 
 def _steps(spans: Iterable[Span], check: Mapping[str, Any], files: Mapping[str, Any]) -> Iterator[Measurement]:

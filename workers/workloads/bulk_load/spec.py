@@ -8,31 +8,34 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import TOTAL, Better, Metric
+from results.domain.messages import gettext_lazy as _
 
 from .data import PARTS
 
 MB = 1_000_000
 _TABLES_AND_INDEXES = 2.4  # bytes in the database for each byte of the files: 2.25 measured on 15
 _S_PER_MB = 2.0
-_LABELS = "Labels: the step, and the step with one of its tables."
 
 PARAMETERS = (
     Parameter(
         "size_mb",
         Kind.INTEGER,
         100,
-        "About how many megabytes (10^6) the files hold that are loaded: 17,400 rows each.",
+        _("About how many megabytes (10^6) the files hold that are loaded: 17,400 rows each."),
         minimum=1,
         maximum=10_000_000,
         unit="MB",
         loads=True,
     ),
-    Parameter("seed", Kind.INTEGER, 1, "Decides the values in the rows.", minimum=0, maximum=2**31 - 1, loads=True),
+    Parameter("seed", Kind.INTEGER, 1, _("Decides the values in the rows."), minimum=0, maximum=2**31 - 1, loads=True),
     Parameter(
         "jobs",
         Kind.INTEGER,
         1,
-        f"Sessions that COPY at once. Each table lies in {PARTS} files: a divisor of {PARTS} shares them evenly.",
+        _(
+            "Sessions that COPY at once. Each table lies in {files} files: a divisor of {files} shares them evenly.",
+            files=PARTS,
+        ),
         minimum=1,
         maximum=PARTS,
     ),
@@ -40,8 +43,10 @@ PARAMETERS = (
         "wal_skipping",
         Kind.BOOLEAN,
         False,
-        "Each table is emptied and loaded in one transaction, by one session, so that COPY writes no WAL. Needs the "
-        "settings wal_level = minimal and max_wal_senders = 0.",
+        _(
+            "Each table is emptied and loaded in one transaction, by one session, so that COPY writes no WAL. Needs "
+            "the settings wal_level = minimal and max_wal_senders = 0."
+        ),
     ),
 )
 
@@ -50,60 +55,82 @@ METRICS = (
         "bulk.seconds",
         "s",
         Better.LOWER,
-        "Bulk load",
-        f"By the server's clock, from the first COPY to the end of the last ANALYZE. {_LABELS}",
+        _("Bulk load"),
+        _(
+            "By the server's clock, from the first COPY to the end of the last ANALYZE. Labels: the step, and the step "
+            "with one of its tables."
+        ),
         0.05,
         parts="bulk.seconds",
         whole=TOTAL,
-        label_noun="step",
+        label_noun=_("step"),
     ),
     Metric(
         "bulk.rows_per_s",
         "1/s",
         Better.HIGHER,
-        "Rows per second of the bulk load",
-        f"Rows of the tables that the step works on, by the step's seconds. {_LABELS}",
+        _("Rows per second of the bulk load"),
+        _(
+            "Rows of the tables that the step works on, by the step's seconds. Labels: the step, and the step with one "
+            "of its tables."
+        ),
         0.05,
-        label_noun="step",
+        label_noun=_("step"),
     ),
     Metric(
         "bulk.bytes_per_s",
         "B/s",
         Better.HIGHER,
-        "Bytes per second of the bulk load",
-        "COPY and the whole: bytes of the files; the other steps: size of the tables that they work on; by the step's "
-        f"seconds. {_LABELS}",
+        _("Bytes per second of the bulk load"),
+        _(
+            "COPY and the whole: bytes of the files; the other steps: size of the tables that they work on; by the "
+            "step's seconds. Labels: the step, and the step with one of its tables."
+        ),
         0.05,
-        label_noun="step",
+        label_noun=_("step"),
     ),
     Metric(
         "bulk.wal",
         "B",
         Better.LOWER,
-        "WAL of the bulk load",
-        "Distance of the server's WAL insert positions, whoever wrote it. Not told of a table that was loaded beside "
-        f"others. {_LABELS}",
-        label_noun="step",
+        _("WAL of the bulk load"),
+        _(
+            "Distance of the server's WAL insert positions, whoever wrote it. Not told of a table that was loaded "
+            "beside others. Labels: the step, and the step with one of its tables."
+        ),
+        label_noun=_("step"),
     ),
     Metric(
-        "bulk.rows", "1", Better.NEITHER, "Rows loaded", "Counted afterwards. Label: the table.", label_noun="table"
+        "bulk.rows",
+        "1",
+        Better.NEITHER,
+        _("Rows loaded"),
+        _("Counted afterwards. Label: the table."),
+        label_noun=_("table"),
     ),
-    Metric("bulk.file_bytes", "B", Better.NEITHER, "Size of the loaded files", "Label: the table.", label_noun="table"),
+    Metric(
+        "bulk.file_bytes",
+        "B",
+        Better.NEITHER,
+        _("Size of the loaded files"),
+        _("Label: the table."),
+        label_noun=_("table"),
+    ),
     Metric(
         "bulk.table_bytes",
         "B",
         Better.LOWER,
-        "Size of the tables",
-        "pg_table_size afterwards. Label: the table.",
-        label_noun="table",
+        _("Size of the tables"),
+        _("pg_table_size afterwards. Label: the table."),
+        label_noun=_("table"),
     ),
     Metric(
         "bulk.index_bytes",
         "B",
         Better.LOWER,
-        "Size of the indexes",
-        "pg_indexes_size afterwards. Label: the table.",
-        label_noun="table",
+        _("Size of the indexes"),
+        _("pg_indexes_size afterwards. Label: the table."),
+        label_noun=_("table"),
     ),
 )
 
@@ -131,9 +158,11 @@ def longest(parameters: Mapping[str, Scalar], duration_s: float) -> Longest:
 
 SPEC = WorkloadSpec(
     name="bulk_load",
-    title="Bulk load",
-    help="COPY from files, primary keys, foreign keys, VACUUM and ANALYZE, each timed on its own with rows, bytes and "
-    "WAL; in parallel sessions; with and without WAL-skipping.",
+    title=_("Bulk load"),
+    help=_(
+        "COPY from files, primary keys, foreign keys, VACUUM and ANALYZE, each timed on its own with rows, bytes and "
+        "WAL; in parallel sessions; with and without WAL-skipping."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from results.domain.errors import TeitenError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench import run, surviving
 from workers.pgbench.parameters import check_server
@@ -93,7 +94,7 @@ class Ledger:
         try:
             rows = await stage.servers[node].query(_PRESENT, database=stage.database, timeout_s=None)
         except TeitenError as error:
-            stage.recorder.gap("ledger", node, f"the rows could not be asked for: {error}")
+            stage.recorder.gap("ledger", node, _("the rows could not be asked for: {error}", error=str(error)))
             return
         stage.recorder.add("workload/present.json", json.dumps({"node": node, "ranges": rows}))
 

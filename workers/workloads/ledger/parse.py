@@ -10,6 +10,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench import service
 from workers.pgbench.restarts import Acknowledged, Run, read_acknowledged, read_runs
 from workers.replication.failover_report import read_failover
@@ -88,28 +89,35 @@ def _failures(
 ) -> Iterator[str]:
     """Why the numbers are not those of the trial that was asked for, the plainest reason first; '' is none."""
     if reading.files.get("timed_out", "").strip():
-        yield "pgbench was still running at its deadline and was ended."
+        yield _("pgbench was still running at its deadline and was ended.")
     if not failed_over and (trouble := next((run.error_message for run in runs if run.error_message), "")):
         yield trouble
     if not log.total:
-        yield "No transaction was finished."
+        yield _("No transaction was finished.")
     if (reported := sum(run.transactions for run in runs)) != log.total:
-        yield f"pgbench counted {reported:,} transactions, its logs hold {log.total:,}."
+        yield _(
+            "pgbench counted {reported:,} transactions, its logs hold {logged:,}.", reported=reported, logged=log.total
+        )
     yield _unbalanced(counted, failed_over=failed_over)
 
 
 def _unbalanced(counted: Balance | None, *, failed_over: bool) -> str:
     if counted is None:
-        return "The rows were not looked at after the run."
+        return _("The rows were not looked at after the run.")
     if counted.unsent:
-        return f"{counted.unsent:,} rows are there that no client can have sent."
+        return _("{rows:,} rows are there that no client can have sent.", rows=counted.unsent)
     if counted.lost and not failed_over:
-        return f"{counted.lost:,} acknowledged transactions have no row, though no server was lost."
+        return _(
+            "{lost:,} acknowledged transactions have no row, though no server was lost.",
+            lost=counted.lost,
+        )
     return ""
 
 
 def _damaged(log: Acknowledged, node: str) -> tuple[Gap, ...]:
-    return (Gap("ledger", node, f"{log.damaged} lines of the logs were not transactions"),) if log.damaged else ()
+    if not log.damaged:
+        return ()
+    return (Gap("ledger", node, _("{lines} lines of the logs were not transactions", lines=log.damaged)),)
 
 
 def _present(reading: Reading) -> _Ranges | None:
@@ -122,4 +130,4 @@ def _present(reading: Reading) -> _Ranges | None:
             present[int(row["start"]), int(row["client"])].append((int(row["first"]), int(row["last"])))
         return present
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError("not the rows of a ledger", file=_PRESENT, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError(_("not the rows of a ledger"), file=_PRESENT, text=f"{error!r} in {text[:150]}") from None

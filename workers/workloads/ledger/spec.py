@@ -8,6 +8,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import service
 from workers.pgbench.parameters import CLIENTS, PROTOCOL, RATE
@@ -21,7 +22,10 @@ PARAMETERS = (
         "retry_ms",
         Kind.INTEGER,
         100,
-        "After a failover: how long to wait before the clients connect again. No outage is measured finer than this.",
+        _(
+            "After a failover: how long to wait before the clients connect again. No outage is measured finer than "
+            "this."
+        ),
         minimum=10,
         maximum=60000,
         unit="ms",
@@ -30,8 +34,10 @@ PARAMETERS = (
         "silence_s",
         Kind.INTEGER,
         5,
-        "Where the primary's network is cut: after so long without a word the clients give up their connections, and "
-        "their system says that they are lost (libpq's keepalives and tcp_user_timeout).",
+        _(
+            "Where the primary's network is cut: after so long without a word the clients give up their connections, "
+            "and their system says that they are lost (libpq's keepalives and tcp_user_timeout)."
+        ),
         minimum=2,
         maximum=600,
         unit="s",
@@ -44,23 +50,23 @@ METRICS = (
         "ledger.tps",
         "tps",
         Better.HIGHER,
-        "Acknowledged transactions per second",
-        "By the clients' own logs, divided by the whole measured window: time without service counts.",
+        _("Acknowledged transactions per second"),
+        _("By the clients' own logs, divided by the whole measured window: time without service counts."),
         client_overhead=True,
     ),
     Metric(
         "ledger.lost",
         "1",
         Better.LOWER,
-        "Acknowledged and lost",
-        "Transactions that a client saw committed, and whose row is not in the data afterwards.",
+        _("Acknowledged and lost"),
+        _("Transactions that a client saw committed, and whose row is not in the data afterwards."),
     ),
     Metric(
         "ledger.unacknowledged",
         "1",
         Better.NEITHER,
-        "Committed without word",
-        "Rows in the data of whose transaction no client saw the end: in flight when the connection was lost.",
+        _("Committed without word"),
+        _("Rows in the data of whose transaction no client saw the end: in flight when the connection was lost."),
     ),
     *service.METRICS,
 )
@@ -73,9 +79,11 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
 
 SPEC = WorkloadSpec(
     name="ledger",
-    title="Ledger",
-    help="Each transaction writes one row that says which it is. What clients saw committed is compared with the rows "
-    "that are there afterwards, also across a failover.",
+    title=_("Ledger"),
+    help=_(
+        "Each transaction writes one row that says which it is. What clients saw committed is compared with the rows "
+        "that are there afterwards, also across a failover."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

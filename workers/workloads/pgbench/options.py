@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench import parameters as shared
 from workers.pgbench.version import FIRST_WITH_BUILTIN_NAMES, require
 
@@ -62,16 +63,16 @@ def check_version(parameters: Mapping[str, Scalar], access_method: str, client: 
 def _check_scripts(parameters: Mapping[str, Scalar], scripts: tuple[WeightedScript, ...]) -> None:
     if any(script.name == CUSTOM for script in scripts) and not str(parameters["custom_script"]).strip():
         raise VerifyError(
-            "the custom script is empty",
+            _("the custom script is empty"),
             where="parameters.custom_script",
-            why="the parameter 'script' asks for it",
-            todo="Give the script's text, or choose a built-in script.",
+            why=_("the parameter 'script' asks for it"),
+            todo=_("Give the script's text, or choose a built-in script."),
         )
     if not any(script.weight for script in scripts):
         raise VerifyError(
-            "every script has the weight 0",
+            _("every script has the weight 0"),
             where="parameters.script",
-            todo="Give at least one script a weight of 1 or more.",
+            todo=_("Give at least one script a weight of 1 or more."),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.parameters import PGBENCH_CODE, SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import (
     BACKGROUND,
@@ -35,17 +36,19 @@ PARAMETERS = (
         "script",
         Kind.TEXT,
         "tpcb-like",
-        "What a transaction is: tpcb-like, simple-update, select-only or custom; a weighted mixture as "
-        "'select-only@9, simple-update@1' (9.6 and later).",
+        _(
+            "What a transaction is: tpcb-like, simple-update, select-only or custom; a weighted mixture as "
+            "'select-only@9, simple-update@1' (9.6 and later)."
+        ),
         pattern=rf"{_ONE_SCRIPT}(\s*,\s*{_ONE_SCRIPT})*",
         words=(*BUILTINS, CUSTOM),
     ),
-    Parameter("custom_script", Kind.SCRIPT, "", "The pgbench script that 'custom' stands for.", code=PGBENCH_CODE),
+    Parameter("custom_script", Kind.SCRIPT, "", _("The pgbench script that 'custom' stands for."), code=PGBENCH_CODE),
     Parameter(
         "setup_script",
         Kind.SCRIPT,
         "",
-        "SQL run after the pgbench tables are loaded: whatever else a custom script needs.",
+        _("SQL run after the pgbench tables are loaded: whatever else a custom script needs."),
         loads=True,
         code=SQL_CODE,
     ),
@@ -64,13 +67,13 @@ PARAMETERS = (
         "vacuum",
         Kind.BOOLEAN,
         False,
-        "VACUUM ANALYZE the pgbench tables and empty the history before each trial.",
+        _("VACUUM ANALYZE the pgbench tables and empty the history before each trial."),
     ),
     Parameter(
         "fillfactor",
         Kind.INTEGER,
         100,
-        "Fill factor of the tables (-F).",
+        _("Fill factor of the tables (-F)."),
         minimum=10,
         maximum=100,
         unit="%",
@@ -80,7 +83,7 @@ PARAMETERS = (
         "partitions",
         Kind.INTEGER,
         0,
-        "Partitions of pgbench_accounts; 0 = not partitioned (13 and later).",
+        _("Partitions of pgbench_accounts; 0 = not partitioned (13 and later)."),
         minimum=0,
         loads=True,
     ),
@@ -88,12 +91,12 @@ PARAMETERS = (
         "partition_method",
         Kind.CHOICE,
         "range",
-        "How pgbench_accounts is partitioned.",
+        _("How pgbench_accounts is partitioned."),
         choices=("range", "hash"),
         loads=True,
     ),
-    Parameter("unlogged", Kind.BOOLEAN, False, "Unlogged tables.", loads=True),
-    Parameter("foreign_keys", Kind.BOOLEAN, False, "Foreign keys between the tables.", loads=True),
+    Parameter("unlogged", Kind.BOOLEAN, False, _("Unlogged tables."), loads=True),
+    Parameter("foreign_keys", Kind.BOOLEAN, False, _("Foreign keys between the tables."), loads=True),
 )
 
 
@@ -105,8 +108,10 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
 SPEC = WorkloadSpec(
     name="pgbench",
     title="pgbench",
-    help="PostgreSQL's own load generator: the TPC-B-like, simple-update and select-only scripts, weighted "
-    "mixtures of them, or a script of your own.",
+    help=_(
+        "PostgreSQL's own load generator: the TPC-B-like, simple-update and select-only scripts, weighted "
+        "mixtures of them, or a script of your own."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

@@ -8,6 +8,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Part
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
 _FILE = "plan.json"
@@ -24,5 +25,5 @@ def parse(reading: Reading) -> Part:
     try:
         plan = json_text.loads(text)
     except ValueError as error:
-        raise ParseError(f"not the plan of a query: {error}", file=_FILE, text=text) from None
+        raise ParseError(_("not the plan of a query: {error}", error=str(error)), file=_FILE, text=text) from None
     return replace(part, documents=(*part.documents, Document("plan", variant, plan, "primary")))

@@ -10,6 +10,7 @@ from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.parsed_trial import Check
 from results.domain.measurement.query_plans import read_plan
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parameters import ACCOUNTS_PER_SCALE
 
 from .spec import COUNT, INDEX, INDEX_ONLY, SELECT_ONLY
@@ -29,9 +30,13 @@ def check_range(parameters: Mapping[str, Scalar]) -> None:
     accounts = int(parameters["scale"]) * ACCOUNTS_PER_SCALE
     if parameters["variant"] != SELECT_ONLY and int(parameters["row_count"]) >= accounts:
         raise VerifyError(
-            f"A range of {parameters['row_count']} rows does not fit into {accounts} accounts.",
+            _(
+                "A range of {range} rows does not fit into {accounts} accounts.",
+                range=parameters["row_count"],
+                accounts=accounts,
+            ),
             where="parameters.row_count",
-            todo="Choose a shorter range or a larger scale.",
+            todo=_("Choose a shorter range or a larger scale."),
         )
 
 
@@ -57,11 +62,12 @@ def check_plan(content: object) -> Check:
     expected = f"Index Only Scan using {INDEX} on pgbench_accounts"
     scans = [line.title for line in read_plan(content).lines if line.title.endswith(" on pgbench_accounts")]
     passed = bool(scans) and all(scan.removeprefix("Parallel ") == expected for scan in scans)
-    return Check("read_scaleup.plan", "primary", expected, ", ".join(scans) or "no scan of pgbench_accounts", passed)
+    actual = ", ".join(scans) or _("no scan of pgbench_accounts")
+    return Check("read_scaleup.plan", "primary", expected, actual, passed)
 
 
 def check_pages(pages: int, all_visible: int) -> Check:
     """Return whether the visibility map spares every visit to the table."""
     passed = pages > 0 and all_visible == pages
-    actual = f"{all_visible} of {pages} pages"
-    return Check("read_scaleup.all_visible", "primary", f"all of {pages} pages", actual, passed)
+    actual = _("{visible} of {pages} pages", visible=all_visible, pages=pages)
+    return Check("read_scaleup.all_visible", "primary", _("all of {pages} pages", pages=pages), actual, passed)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE, SCALE, tables_bytes
 from workers.pgbench.program import PGBENCH
@@ -20,8 +21,10 @@ PARAMETERS = (
         "variant",
         Kind.CHOICE,
         COUNT,
-        "count: counts the balances of a random range of accounts; select-only: reads one random account; index-only: "
-        "counts as the first, from an index on (aid, abalance) alone.",
+        _(
+            "count: counts the balances of a random range of accounts; select-only: reads one random account; "
+            "index-only: counts as the first, from an index on (aid, abalance) alone."
+        ),
         choices=(COUNT, SELECT_ONLY, INDEX_ONLY),
         loads=True,
     ),
@@ -29,7 +32,10 @@ PARAMETERS = (
         "row_count",
         Kind.INTEGER,
         10000,
-        "Length of the range: BETWEEN aid AND aid + row_count, one row more than its name says. Not for select-only.",
+        _(
+            "Length of the range: BETWEEN aid AND aid + row_count, one row more than its name says. Not for "
+            "select-only."
+        ),
         minimum=1,
         maximum=100_000_000,
     ),
@@ -50,9 +56,11 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
 
 SPEC = WorkloadSpec(
     name="read_scaleup",
-    title="Read scale-up",
-    help="How reading grows with the number of clients: each transaction counts the balances of 10,001 accounts in a "
-    "random range, which loads the server's processors and hardly the network.",
+    title=_("Read scale-up"),
+    help=_(
+        "How reading grows with the number of clients: each transaction counts the balances of 10,001 accounts in a "
+        "random range, which loads the server's processors and hardly the network."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,

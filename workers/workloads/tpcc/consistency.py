@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 CONDITIONS = (1, 2, 3, 4)
 _SHOWN = 3
@@ -31,12 +34,26 @@ class Condition:
         return self.violated == 0 and (self.compared > 0 or self.number == 3)
 
     def __str__(self) -> str:
+        number = self.number
         if not self.compared:
-            return f"Consistency condition {self.number}: there are no rows to compare."
+            return _("Consistency condition {number}: there are no rows to compare.", number=number)
         if self.holds:
-            return f"Consistency condition {self.number} holds ({self.compared} comparisons)."
-        more = f"; {self.violated} differ in all" if self.violated > _SHOWN else ""
-        return f"Consistency condition {self.number} is violated: {'; '.join(self.first[:_SHOWN])}{more}."
+            return _(
+                "Consistency condition {number} holds ({compared} comparisons).", number=number, compared=self.compared
+            )
+        first = _together(self.first[:_SHOWN])
+        if self.violated <= _SHOWN:
+            return _("Consistency condition {number} is violated: {first}.", number=number, first=first)
+        return _(
+            "Consistency condition {number} is violated: {first}; {violated} differ in all.",
+            number=number,
+            first=first,
+            violated=self.violated,
+        )
+
+
+def _together(parts: Sequence[str]) -> str:
+    return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
 
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
@@ -46,11 +63,10 @@ def read_conditions(text: str, file: str) -> tuple[Condition, ...]:
         try:
             conditions.append(_condition(json_text.loads(line)))
         except (ValueError, KeyError, TypeError):
-            raise ParseError(
-                "not the answer about a consistency condition", file=file, line=number, text=line
-            ) from None
+            what = _("not the answer about a consistency condition")
+            raise ParseError(what, file=file, line=number, text=line) from None
     if tuple(condition.number for condition in conditions) != CONDITIONS:
-        raise ParseError("not the four consistency conditions", file=file, text=text)
+        raise ParseError(_("not the four consistency conditions"), file=file, text=text)
     return tuple(conditions)
 
 
@@ -64,8 +80,13 @@ def _condition(row: dict[str, Any]) -> Condition:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    district = f"warehouse {row['warehouse']}"
-    if row["district"] is not None:
-        district += f", district {row['district']}"
-    left, right = row["one"] or "missing", row["other"] or "missing"
-    return f"{district}: {row['one_name']} is {left}, {row['other_name']} is {right}"
+    names = {"warehouse": row["warehouse"], "one_name": row["one_name"], "other_name": row["other_name"]}
+    values = {"one": row["one"] or _("missing"), "other": row["other"] or _("missing")}
+    if row["district"] is None:
+        return _("warehouse {warehouse}: {one_name} is {one}, {other_name} is {other}", **names, **values)
+    return _(
+        "warehouse {warehouse}, district {district}: {one_name} is {one}, {other_name} is {other}",
+        district=row["district"],
+        **names,
+        **values,
+    )

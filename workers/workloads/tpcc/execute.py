@@ -10,6 +10,7 @@ from pathlib import Path
 from results.domain.errors import AgentError
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench import parameters as pgbench_parameters
 from workers.pgbench import run
@@ -97,7 +98,7 @@ class Tpcc:
         if finished.ok:
             stage.recorder.add("workload/conditions", finished.stdout)
         else:
-            stage.recorder.add("workload/unchecked", finished.stderr.strip() or "The queries did not end in time.")
+            stage.recorder.add("workload/unchecked", finished.stderr.strip() or _("The queries did not end in time."))
 
 
 async def _check_version(stage: Stage) -> None:
@@ -132,9 +133,9 @@ async def _counts(stage: Stage) -> Mapping[str, int | float]:
 
 async def _check_consistency(stage: Stage) -> None:
     finished = await _conditions(stage, "before")
-    finished.require("psql", "the consistency conditions", where="warm", todo="Retry the trial.")
+    finished.require("psql", "the consistency conditions", where="warm", todo=_("Retry the trial."))
     for condition in read_conditions(finished.stdout, "the conditions before the run"):
-        check = Check(f"tpcc.condition {condition.number}", "primary", "holds", str(condition), condition.holds)
+        check = Check(f"tpcc.condition {condition.number}", "primary", _("holds"), str(condition), condition.holds)
         stage.recorder.check(check)
 
 

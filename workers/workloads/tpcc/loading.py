@@ -9,6 +9,7 @@ from typing import Any
 
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
 from workers.remote.connection import Remote
@@ -38,7 +39,7 @@ async def load(stage: Stage, database: str) -> None:
     env = {**stage.primary.environment(), **variables}
     job = await Job.start(stage.client, directory, argv, deadline_s=stage.left_s, env=env)
     finished = await job.finished()
-    finished.require("loading", argv, where="load", todo="Mend what is named, then retry the trial.")
+    finished.require(_("loading"), argv, where="load", todo=_("Mend what is named, then retry the trial."))
     stage.recorder.note("load", phases(finished.stdout))
 
 
@@ -76,7 +77,7 @@ def phases(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(text.splitlines(), 1):
         name, *values = line.split()
         if len(values) not in (1, 2):
-            raise ParseError("not a phase of loading", file="load", line=number, text=line)
+            raise ParseError(_("not a phase of loading"), file="load", line=number, text=line)
         phase: dict[str, Any] = {"phase": name, "seconds": float(values[0])}
         result.append(phase | ({"rows": int(values[1])} if len(values) == 2 else {}))
     return result

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from results.domain import json_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
 from .consistency import read_conditions
@@ -27,9 +30,10 @@ def parse(reading: Reading) -> Part:
         return part
     for file in ("uncounted", "unchecked"):
         if reason := reading.files.get(file, "").strip():
-            return replace(part, failure=f"The results could not be checked after the run: {reason}")
+            unchecked = _("The results could not be checked after the run: {reason}", reason=Message(reason))
+            return replace(part, failure=unchecked)
     done = _done(reading)
-    with damaged("not the report of a run of tpcc", "stdout"):
+    with damaged(_("not the report of a run of tpcc"), "stdout"):
         failure = _violated(reading) or _disagreement(part.measurements, done)
         rates = () if failure else tuple(_rates(part.measurements, done))
     return replace(part, failure=failure, measurements=(*part.measurements, *rates))
@@ -37,12 +41,13 @@ def parse(reading: Reading) -> Part:
 
 def _missing_failures(part: Part) -> Iterator[Gap]:
     if not part.failure and not any(m.metric == "failed" for m in part.measurements):
-        yield Gap("tpcc", "client", "Only pgbench 15 and later reports failures and retries by type.")
+        yield Gap("tpcc", "client", _("Only pgbench 15 and later reports failures and retries by type."))
 
 
 def _violated(reading: Reading) -> str:
     conditions = read_conditions(reading.files.get("conditions", ""), "conditions")
-    return " ".join(str(condition) for condition in conditions if not condition.holds)
+    violated = [str(condition) for condition in conditions if not condition.holds]
+    return reduce(lambda one, other: _("{one} {other}", one=one, other=other), violated) if violated else ""
 
 
 def _done(reading: Reading) -> dict[str, int]:
@@ -52,7 +57,7 @@ def _done(reading: Reading) -> dict[str, int]:
         counts = json_text.loads(text)
         return {name: int(counts["after"][name]) - int(counts["before"][name]) for name in _COUNTED}
     except (ValueError, KeyError, TypeError):
-        raise ParseError("not the counts before and after the run", file="counts.json", text=text) from None
+        raise ParseError(_("not the counts before and after the run"), file="counts.json", text=text) from None
 
 
 def _disagreement(measurements: Iterable[Measurement], done: Mapping[str, int]) -> str:
@@ -63,9 +68,12 @@ def _disagreement(measurements: Iterable[Measurement], done: Mapping[str, int]) 
     by_data = done["orders"] + done["rolled_back"]
     if 0 <= by_data - counted.get("new-order", 0) <= lost:
         return ""
-    return (
-        f"pgbench finished {counted.get('new-order', 0)} New-Orders, but {done['orders']} are in the data and "
-        f"{done['rolled_back']} were rolled back: another session wrote to the database."
+    return _(
+        "pgbench finished {finished} New-Orders, but {stored} are in the data and {rolled_back} were rolled back: "
+        "another session wrote to the database.",
+        finished=counted.get("new-order", 0),
+        stored=done["orders"],
+        rolled_back=done["rolled_back"],
     )
 
 
@@ -94,7 +102,7 @@ def _loading(reading: Reading) -> Iterator[Measurement]:
     try:
         phases = from_json(tuple[_LoadPhase, ...], reading.notes.get("load", []))
     except ShapeError as error:
-        raise ParseError("not the phases of loading", file="manifest.json: notes.load", text=str(error)) from error
+        raise ParseError(_("not the phases of loading"), file="manifest.json: notes.load", text=str(error)) from error
     for phase in phases:
         yield Measurement("load.seconds", phase.seconds, label=phase.phase)
         if phase.rows is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
+from results.domain.messages import gettext_lazy as _
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE, SCALE, tables_bytes
 from workers.pgbench.program import PGBENCH
@@ -16,7 +17,7 @@ PARAMETERS = (
         "fillfactor",
         Kind.INTEGER,
         80,
-        "Fill factor of the tables (-F): what is left free takes new versions of rows beside the old ones.",
+        _("Fill factor of the tables (-F): what is left free takes new versions of rows beside the old ones."),
         minimum=10,
         maximum=100,
         unit="%",
@@ -36,9 +37,11 @@ def disk_bytes(parameters: Mapping[str, Scalar]) -> int:
 
 SPEC = WorkloadSpec(
     name="update_scaleup",
-    title="Update scale-up",
-    help="How updating grows with the number of clients: each transaction rewrites one column of one random account. "
-    "Updates change the data: take the data policy template or fresh.",
+    title=_("Update scale-up"),
+    help=_(
+        "How updating grows with the number of clients: each transaction rewrites one column of one random account. "
+        "Updates change the data: take the data policy template or fresh."
+    ),
     parameters=PARAMETERS,
     metrics=METRICS,
     disk_bytes=disk_bytes,
