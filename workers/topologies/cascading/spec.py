@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from results.domain.messages import gettext_lazy as _
 from workers.replication.standby_parameters import CONNECTION, LOAD, READS, STANDBYS, targets, version_problems
 
 
@@ -22,9 +23,11 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
 
 SPEC = TopologySpec(
     name="cascading",
-    title="Cascading replication",
-    help="A primary, one standby that streams from it, and standbys that stream from that one: however many there are, "
-    "the primary sends its WAL once.",
+    title=_("Cascading replication"),
+    help=_(
+        "A primary, one standby that streams from it, and standbys that stream from that one: however many there are, "
+        "the primary sends its WAL once."
+    ),
     roles=(PRIMARY, Role("cascade"), Role("standby")),
     parameters=(STANDBYS, LOAD, READS, CONNECTION),
     nodes=nodes,

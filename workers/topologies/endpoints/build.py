@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from results.domain.errors import CommandError, VerifyError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.postgres.server import Server
@@ -38,12 +39,12 @@ class Endpoints:
                 outside=True,
                 options={"PGSSLMODE": str(parameters["sslmode"]), "PGCONNECT_TIMEOUT": "10"},
             )
-        await nodes.all_of(_require_answer(stage, node) for node, _ in _endpoints_by_node(stage))
+        await nodes.all_of(_require_answer(stage, node) for node, _endpoint in _endpoints_by_node(stage))
 
     async def arrange(self, stage: Stage) -> None:
         """Wait until every endpoint has the trial's database, which is loaded through the first. Raises VerifyError
         for an endpoint without it, CommandError."""
-        await nodes.all_of(_require_database(stage, node) for node, _ in _endpoints_by_node(stage))
+        await nodes.all_of(_require_database(stage, node) for node, _endpoint in _endpoints_by_node(stage))
 
     async def verify(self, stage: Stage) -> None:
         """Record Checks of every endpoint's version, role, planned settings, access methods and trial database."""
@@ -59,7 +60,15 @@ class Endpoints:
             ):
                 stage.recorder.check(check)
             address = f"{endpoint.host}:{endpoint.port}"
-            stage.recorder.check(Check("endpoint", node, endpoint.role, f"{endpoint.role} at {address}", True))
+            stage.recorder.check(
+                Check(
+                    _("endpoint"),
+                    node,
+                    endpoint.role,
+                    _("{role} at {address}", role=endpoint.role, address=address),
+                    True,
+                )
+            )
 
     async def release(self, stage: Stage) -> None:
         """Run the command after the trial. Raises CommandError with its output."""
@@ -80,10 +89,13 @@ async def _require_answer(stage: Stage, node: str) -> None:
         await server.execute("SELECT 1;")
     except CommandError as error:
         raise VerifyError(
-            f"The endpoint {server.host}:{server.port} does not answer.",
+            _("The endpoint {host}:{port} does not answer.", host=server.host, port=server.port),
             where="topology.endpoints",
             why=error.stderr.strip() or error.why,
-            todo=f"Try psql there from {server.remote.address.name}; the password stands in ~/.pgpass of its account.",
+            todo=_(
+                "Try psql there from {agent}; the password stands in ~/.pgpass of its account.",
+                agent=server.remote.address.name,
+            ),
         ) from error
 
 
@@ -93,14 +105,25 @@ async def _require_database(stage: Stage, node: str) -> None:
     async def has_database() -> bool:
         return bool(await server.query(_DATABASE, variables={"name": stage.database}))
 
-    present, _ = await nodes.wait_until(has_database, bool, _DATABASE_LIMIT_S)
+    present, _last = await nodes.wait_until(has_database, bool, _DATABASE_LIMIT_S)
     if not present:
         raise VerifyError(
-            f"The endpoint {server.host}:{server.port} has no database {stage.database}.",
+            _(
+                "The endpoint {host}:{port} has no database {database}.",
+                host=server.host,
+                port=server.port,
+                database=stage.database,
+            ),
             where="topology.endpoints",
-            why=f"The data were loaded through the first endpoint, and {_DATABASE_LIMIT_S:g} s later are not here.",
-            todo="List endpoints of one cluster only, and check that its replication works; servers without "
-            f"replication each need their own database {stage.database}.",
+            why=_(
+                "The data were loaded through the first endpoint, and {seconds:g} s later are not here.",
+                seconds=_DATABASE_LIMIT_S,
+            ),
+            todo=_(
+                "List endpoints of one cluster only, and check that its replication works; servers without "
+                "replication each need their own database {database}.",
+                database=stage.database,
+            ),
         )
 
 
@@ -111,7 +134,8 @@ async def _run_command(stage: Stage, when: str) -> None:
     job = await Job.start(stage.client, f"{stage.job_dir(stage.client)}/{when}", text, deadline_s=_COMMAND_LIMIT_S)
     finished = await job.finished()
     stage.recorder.add(f"topology/{when}.txt", f"{finished.stdout}{finished.stderr}")
-    finished.require(f"The command {when} the trial", text, where=f"topology.{when}", todo="See its output above.")
+    what = {"before": _("The command before the trial"), "after": _("The command after the trial")}[when]
+    finished.require(what, text, where=f"topology.{when}", todo=_("See its output above."))
 
 
 TOPOLOGY = Endpoints()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from results.domain.messages import gettext_lazy as _
+
 ROLES = ("coordinator", "primary", "standby", "pooler")
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*)"
 ONE = rf"{_HOST}(?::[0-9]{{1,5}})?(?: +(?:{'|'.join(ROLES)}))?"
@@ -31,9 +33,9 @@ def endpoints(text: str) -> tuple[Endpoint, ...]:
     for part in text.split(","):
         match = _PARTS.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"{part.strip()!r} is not 'host:port role'")
+            raise ValueError(_("{entry!r} is not 'host:port role'", entry=part.strip()))
         port = int(match["port"] or 5432)
         if not 0 < port < 65536:
-            raise ValueError(f"{port} is not a port")
+            raise ValueError(_("{port} is not a port", port=port))
         listed.append(Endpoint(match["host"].strip("[]"), port, match["role"] or "coordinator"))
     return tuple(listed)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import SHELL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
+from results.domain.messages import gettext_lazy as _
 
 from .listing import PATTERN, endpoints
 
@@ -22,34 +23,38 @@ PARAMETERS = (
         "endpoints",
         Kind.TEXT,
         "127.0.0.1:5432",
-        "Where the cluster's servers are reached: host:port role, host:port role, … Roles: coordinator, primary, "
-        "standby, pooler. The data is loaded through the first.",
+        _(
+            "Where the cluster's servers are reached: host:port role, host:port role, … Roles: coordinator, primary, "
+            "standby, pooler. The data is loaded through the first."
+        ),
         pattern=PATTERN,
     ),
     Parameter(
         "user",
         Kind.TEXT,
         "postgres",
-        "The account on the cluster. Its password stands in ~/.pgpass of the agents' accounts.",
+        _("The account on the cluster. Its password stands in ~/.pgpass of the agents' accounts."),
         pattern=r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}",
     ),
     Parameter(
         "sslmode",
         Kind.CHOICE,
         "prefer",
-        "How the connection is encrypted, as libpq has it.",
+        _("How the connection is encrypted, as libpq has it."),
         choices=("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
     ),
     Parameter(
         "load",
         Kind.CHOICE,
         ALL,
-        "Which of them take load, each from clients of its own: all of them, the first, or the standbys (for "
-        "workloads that only read).",
+        _(
+            "Which of them take load, each from clients of its own: all of them, the first, or the standbys (for "
+            "workloads that only read)."
+        ),
         choices=(ALL, FIRST, STANDBYS),
     ),
-    _shell_script("before", "Shell commands for the client's agent before each trial."),
-    _shell_script("after", "Shell commands for the client's agent after each trial."),
+    _shell_script("before", _("Shell commands for the client's agent before each trial.")),
+    _shell_script("after", _("Shell commands for the client's agent after each trial.")),
 )
 
 
@@ -77,21 +82,23 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
     try:
         listed = endpoints(str(parameters["endpoints"]))
     except ValueError as error:
-        yield Problem("endpoints", f"{error}.", "Write host:port role, host:port role, …")
+        yield Problem("endpoints", _("{what}.", what=error.args[0]), _("Write host:port role, host:port role, …"))
         return
     if len({(one.host, one.port) for one in listed}) < len(listed):
-        yield Problem("endpoints", "One endpoint is named twice.", "Each once.")
+        yield Problem("endpoints", _("One endpoint is named twice."), _("Each once."))
     if listed[0].standby:
-        yield Problem("endpoints", "The first endpoint is a standby.", "The data is loaded through the first.")
+        yield Problem("endpoints", _("The first endpoint is a standby."), _("The data is loaded through the first."))
     if parameters["load"] == STANDBYS and not any(one.standby for one in listed):
-        yield Problem("load", "No endpoint is a standby.", "Name their roles, or let another one take the load.")
+        yield Problem("load", _("No endpoint is a standby."), _("Name their roles, or let another one take the load."))
 
 
 SPEC = TopologySpec(
     name="endpoints",
-    title="Endpoints of a cluster",
-    help="Load on servers that Teiten did not build: Postgres-XC or Citus coordinators, a managed service, a primary "
-    "that Patroni or Pacemaker runs.",
+    title=_("Endpoints of a cluster"),
+    help=_(
+        "Load on servers that Teiten did not build: Postgres-XC or Citus coordinators, a managed service, a primary "
+        "that Patroni or Pacemaker runs."
+    ),
     roles=(PRIMARY, Role("endpoint")),
     parameters=PARAMETERS,
     nodes=nodes,

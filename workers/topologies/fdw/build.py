@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from results.domain.measurement.parsed_trial import Check
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 from workers.interfaces import Stage
 from workers.postgres import verify
 from workers.servers import access, checks, nodes
@@ -69,14 +70,14 @@ async def _shard_checks(stage: Stage) -> list[Check]:
     answers = (await stage.primary.execute(statements.REACHED, database=stage.database)).splitlines()
     expected = len(answers) // len(shards_of(stage))
     return [
-        Check("queries from primary", node, _partitions(expected), _partitions(count), count == expected > 0)
+        Check(_("queries from primary"), node, _partitions(expected), _partitions(count), count == expected > 0)
         for node in shards_of(stage)
         for count in [answers.count(node)]
     ]
 
 
 def _partitions(count: int) -> str:
-    return counted(count, "foreign partition")
+    return ngettext_lazy("{number:,} foreign partition", "{number:,} foreign partitions", count)
 
 
 async def _plan_check(stage: Stage, name: str, key: str) -> Check:
@@ -92,9 +93,9 @@ async def _plan_check(stage: Stage, name: str, key: str) -> Check:
     scan_count, async_count = scans(json.loads(text))
     shards = len(shards_of(stage))
     expected_async = shards if stage.spec.topology_parameters["async_capable"] else 0
-    expected = f"{shards}, {expected_async} of them at once"
-    actual = f"{scan_count}, {async_count} of them at once"
-    return Check(f"foreign scans of a range of {name}", "primary", expected, actual, expected == actual)
+    expected = _("{scans}, {at_once} of them at once", scans=shards, at_once=expected_async)
+    actual = _("{scans}, {at_once} of them at once", scans=scan_count, at_once=async_count)
+    return Check(_("foreign scans of a range of {name}", name=name), "primary", expected, actual, expected == actual)
 
 
 TOPOLOGY = Fdw()

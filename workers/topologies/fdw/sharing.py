@@ -9,6 +9,7 @@ from typing import Any
 
 from results.domain.errors import TrialError, VerifyError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import SUPERUSER, Server
@@ -80,18 +81,20 @@ def _require_movable(stage: Stage, tables: list[dict[str, Any]]) -> None:
     if not tables:
         least = stage.spec.topology_parameters["least_rows"]
         raise VerifyError(
-            "There is no table to move to the shards.",
+            _("There is no table to move to the shards."),
             where="arrange",
-            why=f"No table of the workload has {least} rows or more and a primary key of one whole number.",
-            todo="Choose another workload, a larger scale, or a lower topology.least_rows.",
+            why=_(
+                "No table of the workload has {least} rows or more and a primary key of one whole number.", least=least
+            ),
+            todo=_("Choose another workload, a larger scale, or a lower topology.least_rows."),
         )
     for table in tables:
         if table["foreign_keys"]:
             raise VerifyError(
-                f"The table {table['name']} cannot lie on other servers.",
+                _("The table {table} cannot lie on other servers.", table=table["name"]),
                 where="arrange",
-                why=f"It has foreign keys: {table['foreign_keys']}.",
-                todo="Load the data without foreign keys.",
+                why=_("It has foreign keys: {keys}.", keys=table["foreign_keys"]),
+                todo=_("Load the data without foreign keys."),
             )
 
 
@@ -128,14 +131,14 @@ async def _move(stage: Stage, table: dict[str, Any]) -> int:
     rows = await nodes.all_of(move_share(node, share) for node, share in zip(names, shares, strict=True))
     expected, actual = str(extent["rows"]), str(sum(rows))
     stage.recorder.check(
-        Check(f"rows of {table['name']} on all shards", "primary", expected, actual, expected == actual)
+        Check(_("rows of {table} on all shards", table=table["name"]), "primary", expected, actual, expected == actual)
     )
     if expected != actual:
         raise TrialError(
-            f"Rows of {table['name']} were lost on their way to the shards.",
+            _("Rows of {table} were lost on their way to the shards.", table=table["name"]),
             where="arrange",
-            why=f"There were {expected}, and {actual} arrived.",
-            todo="Retry; look at the servers' logs, which are kept with the trial.",
+            why=_("There were {expected}, and {actual} arrived.", expected=expected, actual=actual),
+            todo=_("Retry; look at the servers' logs, which are kept with the trial."),
         )
     await primary.execute(statements.REPLACE, database=database, variables=variables)
     return sum(rows)
@@ -154,9 +157,13 @@ async def _create_mapping(stage: Stage, node: str) -> None:
     available = "SELECT FROM pg_available_extensions WHERE name = 'postgres_fdw'"
     if not await stage.primary.query(available):
         raise TrialError(
-            f"PostgreSQL {stage.spec.installation.name} on {stage.primary.remote.address.name} has no postgres_fdw.",
+            _(
+                "PostgreSQL {installation} on {agent} has no postgres_fdw.",
+                installation=stage.spec.installation.name,
+                agent=stage.primary.remote.address.name,
+            ),
             where="arrange",
-            todo="Choose an installation with PostgreSQL's contrib modules.",
+            todo=_("Choose an installation with PostgreSQL's contrib modules."),
         )
     variables = {"shard": node, "user": SUPERUSER}
     await stage.primary.execute(statements.MAPPING, database=stage.database, variables=variables)

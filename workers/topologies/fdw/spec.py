@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from results.domain.messages import gettext_lazy as _
 from workers.replication.standby_parameters import CONNECTION
 
 FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions
@@ -14,13 +15,13 @@ FIRST_WITH_ASYNC = 140000
 HASH = "hash"
 
 SHARDS = Parameter(
-    "shards", Kind.INTEGER, 2, "Over how many servers the large tables are shared out.", 1, 8, loads=True
+    "shards", Kind.INTEGER, 2, _("Over how many servers the large tables are shared out."), 1, 8, loads=True
 )
 METHOD = Parameter(
     "method",
     Kind.CHOICE,
     HASH,
-    "How rows are shared out by their key: by its hash, or by ranges of equal length.",
+    _("How rows are shared out by their key: by its hash, or by ranges of equal length."),
     choices=(HASH, "range"),
     loads=True,
 )
@@ -28,7 +29,7 @@ LEAST_ROWS = Parameter(
     "least_rows",
     Kind.INTEGER,
     10_000,
-    "Which tables are large: those of at least so many rows. Smaller ones stay on the primary.",
+    _("Which tables are large: those of at least so many rows. Smaller ones stay on the primary."),
     1,
     1_000_000_000_000,
     loads=True,
@@ -37,13 +38,15 @@ ASYNC_CAPABLE = Parameter(
     "async_capable",
     Kind.BOOLEAN,
     False,
-    "A scan of several shards asks all of them at once and not one after the other (14 and later).",
+    _("A scan of several shards asks all of them at once and not one after the other (14 and later)."),
 )
-FETCH_SIZE = Parameter("fetch_size", Kind.INTEGER, 100, "Rows fetched from a shard at a time.", 1, 1_000_000)
+FETCH_SIZE = Parameter("fetch_size", Kind.INTEGER, 100, _("Rows fetched from a shard at a time."), 1, 1_000_000)
 USE_REMOTE_ESTIMATE = Parameter(
-    "use_remote_estimate", Kind.BOOLEAN, False, "The shards are asked for costs when a query is planned."
+    "use_remote_estimate", Kind.BOOLEAN, False, _("The shards are asked for costs when a query is planned.")
 )
-BATCH_SIZE = Parameter("batch_size", Kind.INTEGER, 1, "Rows inserted into a shard at a time (14 and later).", 1, 65_535)
+BATCH_SIZE = Parameter(
+    "batch_size", Kind.INTEGER, 1, _("Rows inserted into a shard at a time (14 and later)."), 1, 65_535
+)
 
 
 def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
@@ -54,22 +57,23 @@ def nodes(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
     """Yield what this PostgreSQL version cannot do, and asynchronous scans of a single shard."""
     if version_num < FIRST_VERSION:
-        what = "Before PostgreSQL 11 no row finds its way into a foreign partition."
-        yield Problem("shards", what, "Choose PostgreSQL 11 or later.")
+        what = _("Before PostgreSQL 11 no row finds its way into a foreign partition.")
+        yield Problem("shards", what, _("Choose PostgreSQL 11 or later."))
     if parameters["async_capable"] and int(parameters["shards"]) == 1:
-        what = "A scan of one shard waits for no other."
-        yield Problem("async_capable", what, "Take two shards or more, or exclude this combination.")
+        what = _("A scan of one shard waits for no other.")
+        yield Problem("async_capable", what, _("Take two shards or more, or exclude this combination."))
     if version_num >= FIRST_WITH_ASYNC:
         return
     for name, default in (("async_capable", False), ("batch_size", 1)):
         if parameters[name] != default:
-            yield Problem(name, f"postgres_fdw has {name} from version 14 on.", "Choose PostgreSQL 14 or later.")
+            what = _("postgres_fdw has {option} from version 14 on.", option=name)
+            yield Problem(name, what, _("Choose PostgreSQL 14 or later."))
 
 
 SPEC = TopologySpec(
     name="fdw",
-    title="Sharding by postgres_fdw",
-    help="The workload's large tables lie on other servers, as foreign partitions of the primary's tables.",
+    title=_("Sharding by postgres_fdw"),
+    help=_("The workload's large tables lie on other servers, as foreign partitions of the primary's tables."),
     roles=(PRIMARY, Role("shard")),
     parameters=(
         SHARDS,

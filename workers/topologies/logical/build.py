@@ -6,9 +6,11 @@ would keep WAL for ever."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from results.domain.errors import VerifyError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
 from workers.postgres.server import Server
@@ -44,10 +46,12 @@ class Logical:
         tables = await primary.query(statements.PUBLISHED, database=database)
         if not tables:
             raise VerifyError(
-                "There is no table to publish.",
+                _("There is no table to publish."),
                 where="arrange",
-                why=f"The workload {stage.spec.workload} makes its tables only while it is measured.",
-                todo="Choose a workload that loads its data before.",
+                why=_(
+                    "The workload {workload} makes its tables only while it is measured.", workload=stage.spec.workload
+                ),
+                todo=_("Choose a workload that loads its data before."),
             )
         stage.recorder.note(
             "publication",
@@ -66,27 +70,35 @@ class Logical:
         every table is ready, it streams in the planned synchronous state, and all that the primary wrote is applied."""
         await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.servers)
         tables = await stage.primary.query(statements.PUBLISHED, database=stage.database)
-        unpublished = ", ".join(table["name"] for table in tables if not table["published"]) or "none"
+        none = _("none")
+        unpublished = ", ".join(table["name"] for table in tables if not table["published"]) or none
         stage.recorder.check(
-            Check("tables that are not published", "primary", "none", unpublished, unpublished == "none")
+            Check(_("tables that are not published"), "primary", none, unpublished, unpublished == none)
         )
         expected_state = expected_state_of(stage.spec.topology_parameters)
         for node in _subscribers(stage):
             await subscriptions.wait_until_applied(stage, node)
             [tables_copied] = await stage.servers[node].query(statements.COPIED, database=stage.database)
             unready, ready = tables_copied["unready"], tables_copied["ready"]
-            actual = f"{unready} of {ready + unready} not ready" if unready else f"all {ready} ready"
+            all_ready = _("all {count} ready", count=ready + unready)
+            actual = _("{unready} of {count} not ready", unready=unready, count=ready + unready)
             state = await standby.stream_state(stage, node, "primary")
             for check in (
-                Check("subscription's tables", node, f"all {ready + unready} ready", actual, ready > 0 == unready),
                 Check(
-                    "changes from primary", node, "streaming", state["state"] or "none", state["state"] == "streaming"
+                    _("subscription's tables"),
+                    node,
+                    all_ready,
+                    actual if unready else all_ready,
+                    ready > 0 == unready,
                 ),
                 Check(
-                    "synchronous state",
+                    _("changes from primary"), node, "streaming", state["state"] or none, state["state"] == "streaming"
+                ),
+                Check(
+                    _("synchronous state"),
                     node,
                     expected_state,
-                    state["sync_state"] or "none",
+                    state["sync_state"] or none,
                     state["sync_state"] == expected_state,
                 ),
             ):
@@ -121,18 +133,25 @@ async def _subscribe(stage: Stage, node: str, definitions: Sequence[str], rows: 
     await server.execute(after, database=database)
     counts = await _row_counts(server, database)
     different = [
-        f"{table}: {counts.get(table, 0)} of {count}" for table, count in rows.items() if counts.get(table, 0) != count
+        _("{table}: {actual} of {expected}", table=table, actual=counts.get(table, 0), expected=count)
+        for table, count in rows.items()
+        if counts.get(table, 0) != count
     ]
-    expected = f"{sum(rows.values())} rows in {len(rows)} tables"
-    actual = "; ".join(different[:5]) or f"{sum(counts.values())} rows in {len(counts)} tables"
-    stage.recorder.check(Check("rows of every table", node, expected, actual, actual == expected))
+    expected, actual = _rows_in_tables(rows), _rows_in_tables(counts)
+    if different:
+        actual = reduce(lambda one, further: _("{one}; {other}", one=one, other=further), different[:5])
+    stage.recorder.check(Check(_("rows of every table"), node, expected, actual, actual == expected))
     await server.execute("VACUUM ANALYZE;", database=database)
+
+
+def _rows_in_tables(rows: Mapping[str, int]) -> str:
+    return _("{rows} rows in {tables} tables", rows=sum(rows.values()), tables=len(rows))
 
 
 async def _row_counts(server: Server, database: str) -> dict[str, int]:
     """Return table → number of rows."""
     lines = (await server.execute(statements.ROWS, database=database)).splitlines()
-    return {name: int(count) for name, _, count in (line.rpartition("|") for line in lines)}
+    return {name: int(count) for name, _bar, count in (line.rpartition("|") for line in lines)}
 
 
 TOPOLOGY = Logical()

@@ -7,51 +7,62 @@ from collections.abc import Iterator, Mapping
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
+from results.domain.messages import gettext_lazy as _
 from workers.replication.standby_parameters import CONNECTION, OFF, targets_among
 
 FIRST_VERSION = 100000
 FIRST_WITH_STREAMING = 140000
 _FIRST_WITH = {"on": FIRST_WITH_STREAMING, "parallel": 160000}
 
-SUBSCRIBERS = Parameter("subscribers", Kind.INTEGER, 1, "How many servers subscribe to the primary's tables.", 1, 8)
+SUBSCRIBERS = Parameter("subscribers", Kind.INTEGER, 1, _("How many servers subscribe to the primary's tables."), 1, 8)
 STREAMING = Parameter(
     "streaming",
     Kind.CHOICE,
     OFF,
-    "Transactions that outgrow logical_decoding_work_mem: off: sent when they commit; on: sent while they run, applied "
-    "when they commit (14 and later); parallel: applied by further workers while they run (16 and later).",
+    _(
+        "Transactions that outgrow logical_decoding_work_mem: off: sent when they commit; on: sent while they run, "
+        "applied when they commit (14 and later); parallel: applied by further workers while they run (16 and later)."
+    ),
     choices=(OFF, "on", "parallel"),
 )
 SYNCHRONOUS = Parameter(
     "synchronous",
     Kind.CHOICE,
     OFF,
-    "What a commit at the primary waits for. off: no subscriber; remote_write: every subscriber has taken it; on: it "
-    "is on every subscriber's disk; remote_apply: a query at any of them would see it.",
+    _(
+        "What a commit at the primary waits for. off: no subscriber; remote_write: every subscriber has taken it; on: "
+        "it is on every subscriber's disk; remote_apply: a query at any of them would see it."
+    ),
     choices=(OFF, "remote_write", "on", "remote_apply"),
 )
 SUBSCRIBER_COMMIT = Parameter(
     "subscriber_commit",
     Kind.CHOICE,
     OFF,
-    "synchronous_commit of the subscriptions. on: a change counts as applied when it is on the subscriber's disk; off: "
-    "before.",
+    _(
+        "synchronous_commit of the subscriptions. on: a change counts as applied when it is on the subscriber's disk; "
+        "off: before."
+    ),
     choices=(OFF, "on"),
 )
 LOAD = Parameter(
     "load",
     Kind.CHOICE,
     "primary",
-    "Which servers take load: the primary, the subscribers (each from clients of its own, so a workload that only "
-    "reads), or both.",
+    _(
+        "Which servers take load: the primary, the subscribers (each from clients of its own, so a workload that only "
+        "reads), or both."
+    ),
     choices=("primary", "subscribers", "both"),
 )
 READS = Parameter(
     "reads",
     Kind.CHOICE,
     "select-only",
-    "What the subscribers run where both take load: pgbench's select-only, whose numbers stay each subscriber's own, "
-    "or the workload itself, which then must only read.",
+    _(
+        "What the subscribers run where both take load: pgbench's select-only, whose numbers stay each subscriber's "
+        "own, or the workload itself, which then must only read."
+    ),
     choices=("select-only", "workload"),
 )
 
@@ -69,13 +80,17 @@ def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
     """Yield what this PostgreSQL version cannot do."""
     if version_num < FIRST_VERSION:
-        what = "PostgreSQL has logical replication of tables from version 10 on."
-        yield Problem("subscribers", what, "Choose PostgreSQL 10 or later.")
+        what = _("PostgreSQL has logical replication of tables from version 10 on.")
+        yield Problem("subscribers", what, _("Choose PostgreSQL 10 or later."))
     streaming = str(parameters["streaming"])
     first = _FIRST_WITH.get(streaming, FIRST_VERSION)
     if FIRST_VERSION <= version_num < first:
-        what = f"A subscription has streaming = {streaming} from version {first // 10000} on."
-        yield Problem("streaming", what, "Choose a later PostgreSQL, or off.")
+        what = _(
+            "A subscription has streaming = {value} from version {version} on.",
+            value=streaming,
+            version=first // 10000,
+        )
+        yield Problem("streaming", what, _("Choose a later PostgreSQL, or off."))
 
 
 def expected_state_of(parameters: Mapping[str, Scalar]) -> str:
@@ -89,8 +104,8 @@ def _subscribers(parameters: Mapping[str, Scalar]) -> tuple[str, ...]:
 
 SPEC = TopologySpec(
     name="logical",
-    title="Logical replication",
-    help="A primary that publishes the workload's tables, and subscribers that apply its changes.",
+    title=_("Logical replication"),
+    help=_("A primary that publishes the workload's tables, and subscribers that apply its changes."),
     roles=(PRIMARY, Role("subscriber")),
     parameters=(SUBSCRIBERS, STREAMING, SYNCHRONOUS, SUBSCRIBER_COMMIT, LOAD, READS, CONNECTION),
     nodes=nodes,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from results.domain.errors import TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.replication import standby
@@ -47,8 +48,8 @@ async def create(stage: Stage, node: str) -> None:
     if not ready:
         raise await _stuck(
             server,
-            f"The initial copy of the tables to {node} makes no progress.",
-            f"{copied['unready']} tables are not copied yet.",
+            _("The initial copy of the tables to {node} makes no progress.", node=node),
+            _("{count} tables are not copied yet.", count=copied["unready"]),
         )
 
 
@@ -67,12 +68,12 @@ async def wait_until_applied(stage: Stage, node: str) -> None:
 
     async def stream_state() -> dict[str, Any]:
         rows = await stage.primary.query(statements.APPLIED, variables={"lsn": lsn, "node": node})
-        return rows[0] if rows else {"applied": False, "state": "none"}
+        return rows[0] if rows else {"applied": False, "state": _("none")}
 
     applied, state = await nodes.wait_until(stream_state, lambda state: bool(state["applied"]), _PATIENCE_S)
     if not applied:
-        why = f"State of its stream: {state['state']}."
-        raise await _stuck(stage.servers[node], f"{node} does not apply what the primary writes.", why)
+        what = _("{node} does not apply what the primary writes.", node=node)
+        raise await _stuck(stage.servers[node], what, _("State of its stream: {state}.", state=state["state"]))
 
 
 async def drop_all(stage: Stage) -> None:
@@ -81,9 +82,9 @@ async def drop_all(stage: Stage) -> None:
     await nodes.all_of(_drop_subscriptions(server) for node, server in stage.servers.items() if node != "primary")
     if "primary" not in stage.servers:
         return
-    free, _ = await nodes.wait_until(lambda: stage.primary.execute(statements.RELEASE), _is_none, _PATIENCE_S)
+    free, _last = await nodes.wait_until(lambda: stage.primary.execute(statements.RELEASE), _is_none, _PATIENCE_S)
     if not free:
-        raise await _stuck(stage.primary, "A replication slot of the primary is still in use.", "")
+        raise await _stuck(stage.primary, _("A replication slot of the primary is still in use."), "")
 
 
 async def _drop_subscriptions(server: Server) -> None:
@@ -97,10 +98,10 @@ def _is_none(answer: str) -> bool:
 
 
 async def _stuck(server: Server, what: str, why: str) -> TrialError:
-    log_lines = (await server.log_tail()).splitlines()[-6:]
+    log_lines = "\n".join((await server.log_tail()).splitlines()[-6:]).rstrip()
     return TrialError(
         what,
         where="arrange",
-        why="\n".join([why, *log_lines]).strip(),
-        todo="Look at both servers' logs, which are kept with the trial.",
+        why=standby.with_log(why, log_lines),
+        todo=_("Look at both servers' logs, which are kept with the trial."),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from results.domain.errors import CommandError, ParseError, TrialError, VerifyError
 from results.domain.matrix.program_needs import ProgramNeed
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgpool import failover, process
 from workers.pgpool.answers import read_rows
@@ -44,8 +45,8 @@ class ProgramPath:
 async def find(stage: Stage) -> None:
     """Find and record the agent's pgpool-II. Raises VerifyError when it has none."""
     remote = stage.agents[POOLER]
-    need = ProgramNeed(POOLER, remote.address.name, PROGRAM, "the topology pgpool")
-    program, _, version = (await programs.require(remote, [need]))[PROGRAM.name].partition(" ")
+    need = ProgramNeed(POOLER, remote.address.name, PROGRAM, _("the topology {name}", name="pgpool"))
+    program, _space, version = (await programs.require(remote, [need]))[PROGRAM.name].partition(" ")
     stage.keep(ProgramPath(program))
     stage.recorder.note("pgpool", version.removeprefix("pgpool-II version ").strip())
 
@@ -57,7 +58,7 @@ async def start(stage: Stage) -> None:
     children = _children(stage)
     await _require_connections(stage, children)
     job = f"{stage.job_dir(remote)}/pgpool"
-    listen, _ = access.listening(stage, POOLER, connection=str(parameters["connection"]))
+    listen, _lines = access.listening(stage, POOLER, connection=str(parameters["connection"]))
     port = int((await remote.script(_PORT, job)).stdout)
     location = Location(f"{job}/data", cluster.socket_dir(remote, job), listen, port)
     backends = [_backend(stage, node) for node in stage.spec.servers]
@@ -101,14 +102,18 @@ async def checks(stage: Stage) -> list[Check]:
     states = zip(stage.spec.servers, _expected_states(stage), await _states(stage), strict=True)
     return [
         *(Check(name, POOLER, value, shown[name], shown[name] == value) for name, value in settings.items()),
-        Check("query through pgpool-II", POOLER, stage.database, database, database == stage.database),
-        *(Check(f"queries from {POOLER}", node, state, actual, actual == state) for node, state, actual in states),
+        Check(_("query through pgpool-II"), POOLER, stage.database, database, database == stage.database),
+        *(
+            Check(_("queries from {node}", node=POOLER), node, state, actual, actual == state)
+            for node, state, actual in states
+        ),
     ]
 
 
 async def _wait_until_ready(stage: Stage) -> None:
     """Wait until pgpool-II answers and has every server up in its role."""
-    expected, actual = _expected_states(stage), ["it does not answer"]
+    expected = _expected_states(stage)
+    actual: list[str] = [_("it does not answer")]
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until:
         await process.require_alive(stage)
@@ -121,10 +126,15 @@ async def _wait_until_ready(stage: Stage) -> None:
         await asyncio.sleep(_POLL_S)
     log_lines = await process.last_words(stage.poolers[POOLER])
     raise TrialError(
-        f"pgpool-II does not have every server up on {stage.agents[POOLER].address.name}.",
+        _("pgpool-II does not have every server up on {agent}.", agent=stage.agents[POOLER].address.name),
         where="arrange",
-        why=f"Expected: {'; '.join(expected)}. Actual: {'; '.join(actual)}.\n{log_lines}",
-        todo="Look at its log and the servers' logs, which are kept with the trial.",
+        why=_(
+            "Expected: {expected}. Actual: {actual}.\n{log}",
+            expected="; ".join(expected),
+            actual=actual[0] if len(actual) == 1 else "; ".join(actual),
+            log=log_lines,
+        ),
+        todo=_("Look at its log and the servers' logs, which are kept with the trial."),
     )
 
 
@@ -134,7 +144,7 @@ async def _states(stage: Stage) -> list[str]:
         rows = read_rows(await process.show(stage, process.NODES), process.NODES, columns)
     except ParseError as error:
         raise TrialError(
-            "pgpool-II is too old.", where="arrange", why=str(error), todo="Install 4.2 or later."
+            _("pgpool-II is too old."), where="arrange", why=str(error), todo=_("Install 4.2 or later.")
         ) from error
     return [f"{row['status']}, {row['role']}" for row in sorted(rows, key=lambda row: int(row["node_id"]))]
 
@@ -155,10 +165,14 @@ async def _require_connections(stage: Stage, children: int) -> None:
     [row] = await stage.primary.query("SELECT current_setting('max_connections')::int AS most")
     if row["most"] < children + _MARGIN:
         raise VerifyError(
-            f"The servers take {row['most']} connections, and pgpool-II opens up to {children} at each.",
+            _(
+                "The servers take {most} connections, and pgpool-II opens up to {children} at each.",
+                most=row["most"],
+                children=children,
+            ),
             where="settings.max_connections",
-            why=f"Each of its {children} processes keeps a connection to every server.",
-            todo=f"Set max_connections to {children + _MARGIN} or more.",
+            why=_("Each of its {children} processes keeps a connection to every server.", children=children),
+            todo=_("Set max_connections to {most} or more.", most=children + _MARGIN),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.domain.errors import TrialError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres import cluster, password
@@ -65,10 +66,10 @@ async def _copy(stage: Stage, node: str) -> None:
     result = await remote.script(_COPY, *arguments, env=await _reach(stage, node), check=False, timeout_s=None)
     if result.exit_status != 0:
         raise TrialError(
-            f"The data of {node} could not be copied from the primary.",
+            _("The data of {node} could not be copied from the primary.", node=node),
             where="arrange",
             why=masked_end(result.stderr, 1200),
-            todo="Check the free disk space, and that the agents reach each other's servers.",
+            todo=_("Check the free disk space, and that the agents reach each other's servers."),
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
+from results.domain.messages import gettext_lazy as _
 from workers.pgpool.program import PROGRAM
 from workers.replication.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
 from workers.replication.standby_parameters import CONNECTION, FIRST_VERSION
@@ -25,32 +26,38 @@ MODE = Parameter(
     "mode",
     Kind.CHOICE,
     STREAMING,
-    "How the servers come to the same data. streaming_replication: a primary and standbys; native_replication: "
-    "pgpool-II sends every write to each of several primaries.",
+    _(
+        "How the servers come to the same data. streaming_replication: a primary and standbys; native_replication: "
+        "pgpool-II sends every write to each of several primaries."
+    ),
     choices=(STREAMING, NATIVE),
 )
-SERVERS = Parameter("servers", Kind.INTEGER, 2, "How many PostgreSQL servers there are.", 1, 8)
+SERVERS = Parameter("servers", Kind.INTEGER, 2, _("How many PostgreSQL servers there are."), 1, 8)
 THROUGH = Parameter(
     "through",
     Kind.CHOICE,
     PGPOOL,
-    "Where the load goes: through pgpool-II, or directly to the servers, as the baseline.",
+    _("Where the load goes: through pgpool-II, or directly to the servers, as the baseline."),
     choices=(PGPOOL, DIRECT),
 )
 CLIENT_SETS = Parameter(
     "client_sets",
     Kind.CHOICE,
     ONE,
-    "one: one set of clients in all. per-server: as many sets as there are servers, each of as many clients as the "
-    "plan says; directly each set has a server of its own, so the workload must only read where these are standbys.",
+    _(
+        "one: one set of clients in all. per-server: as many sets as there are servers, each of as many clients as the "
+        "plan says; directly each set has a server of its own, so the workload must only read where these are standbys."
+    ),
     choices=(ONE, EACH),
 )
 LOAD_BALANCE = Parameter(
     "load_balance",
     Kind.CHOICE,
     SESSION,
-    "Who draws the server to read from. session: each client's session when it begins; statement: every SELECT; off: "
-    "nobody, all read from the first.",
+    _(
+        "Who draws the server to read from. session: each client's session when it begins; statement: every SELECT; "
+        "off: nobody, all read from the first."
+    ),
     choices=(SESSION, STATEMENT, OFF),
     only_with=_WITH_PGPOOL,
 )
@@ -58,21 +65,21 @@ CONNECTION_CACHE = Parameter(
     "connection_cache",
     Kind.BOOLEAN,
     True,
-    "pgpool-II keeps its connections to the servers when a client leaves.",
+    _("pgpool-II keeps its connections to the servers when a client leaves."),
     only_with=_WITH_PGPOOL,
 )
 QUERY_CACHE = Parameter(
     "query_cache",
     Kind.BOOLEAN,
     False,
-    "pgpool-II keeps results of SELECT in shared memory until their tables change.",
+    _("pgpool-II keeps results of SELECT in shared memory until their tables change."),
     only_with=_WITH_PGPOOL,
 )
 CHILDREN = Parameter(
     "num_init_children",
     Kind.INTEGER,
     0,
-    f"How many clients pgpool-II serves at once; 0: as many as the trial has, and {SPARE_CHILDREN}.",
+    _("How many clients pgpool-II serves at once; 0: as many as the trial has, and {spare}.", spare=SPARE_CHILDREN),
     0,
     10_000,
     only_with=_WITH_PGPOOL,
@@ -80,9 +87,11 @@ CHILDREN = Parameter(
 
 LOSS = replace(
     FAILOVER,
-    help="How the primary is lost in mid-run, in streaming replication; pgpool-II finds out by itself and promotes a "
-    "standby. stop: a fast shutdown; kill: kill -9 of all its processes; hang: it is frozen (SIGSTOP) until the end of "
-    "the window, so that only health checks tell.",
+    help=_(
+        "How the primary is lost in mid-run, in streaming replication; pgpool-II finds out by itself and promotes a "
+        "standby. stop: a fast shutdown; kill: kill -9 of all its processes; hang: it is frozen (SIGSTOP) until the "
+        "end of the window, so that only health checks tell."
+    ),
     choices=(NONE, STOP, KILL, HANG),
     only_with={"mode": (STREAMING,), **_WITH_PGPOOL},
 )
@@ -91,7 +100,7 @@ HEALTH_CHECKS = (
         "health_check_period",
         Kind.INTEGER,
         5,
-        "How long pgpool-II waits between two health checks of a server.",
+        _("How long pgpool-II waits between two health checks of a server."),
         1,
         3600,
         unit="s",
@@ -101,7 +110,7 @@ HEALTH_CHECKS = (
         "health_check_timeout",
         Kind.INTEGER,
         5,
-        "How long it waits for a server's answer to one.",
+        _("How long it waits for a server's answer to one."),
         1,
         3600,
         unit="s",
@@ -111,7 +120,7 @@ HEALTH_CHECKS = (
         "health_check_max_retries",
         Kind.INTEGER,
         0,
-        "How often it asks again before it gives the server up.",
+        _("How often it asks again before it gives the server up."),
         0,
         1000,
         only_with=_WITH_FAILOVER,
@@ -120,7 +129,7 @@ HEALTH_CHECKS = (
         "health_check_retry_delay",
         Kind.INTEGER,
         1,
-        "How long it waits before it asks again.",
+        _("How long it waits before it asks again."),
         0,
         3600,
         unit="s",
@@ -130,7 +139,10 @@ HEALTH_CHECKS = (
         "failover_on_backend_error",
         Kind.BOOLEAN,
         True,
-        "Whether it gives a server up as soon as a connection to it breaks off, and does not wait for a health check.",
+        _(
+            "Whether it gives a server up as soon as a connection to it breaks off, and does not wait for a health "
+            "check."
+        ),
         only_with=_WITH_FAILOVER,
     ),
 )
@@ -166,25 +178,26 @@ def targets(parameters: Mapping[str, Scalar]) -> tuple[Target, ...]:
 def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Problem]:
     """Yield what this PostgreSQL version cannot do, and failovers that cannot be made or measured."""
     if version_num < FIRST_VERSION:
-        what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
-        yield Problem("mode", what, "Choose PostgreSQL 12 or later.")
+        what = _("Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know.")
+        yield Problem("mode", what, _("Choose PostgreSQL 12 or later."))
     if parameters["failover"] == NONE:
         return
     if parameters["mode"] != STREAMING or parameters["through"] != PGPOOL or int(parameters["servers"]) < 2:
-        what = "pgpool-II promotes a standby in streaming replication, and here it has none to promote."
-        todo = "Set mode to streaming_replication, through to pgpool, servers to 2 or more; or have no failover."
+        what = _("pgpool-II promotes a standby in streaming replication, and here it has none to promote.")
+        todo = _("Set mode to streaming_replication, through to pgpool, servers to 2 or more; or have no failover.")
         yield Problem("failover", what, todo)
     if _each(parameters):
-        what = "A failover is measured by one set of clients."
-        yield Problem("client_sets", what, "Set it to one, or have no failover.")
+        what = _("A failover is measured by one set of clients.")
+        yield Problem("client_sets", what, _("Set it to one, or have no failover."))
 
 
 def limit_problems(parameters: Mapping[str, Scalar], clients: int) -> Iterator[Problem]:
     """Yield a Problem for more clients than pgpool-II serves at once: the rest would wait, and pgbench too."""
     limit = int(parameters["num_init_children"])
     if parameters["through"] == PGPOOL and 0 < limit < clients:
-        what = f"{clients} clients, but pgpool-II serves {limit} at once."
-        yield Problem("num_init_children", what, f"Set it to {clients + SPARE_CHILDREN} or more, or to 0.")
+        what = _("{clients} clients, but pgpool-II serves {limit} at once.", clients=clients, limit=limit)
+        todo = _("Set it to {least} or more, or to 0.", least=clients + SPARE_CHILDREN)
+        yield Problem("num_init_children", what, todo)
 
 
 def clusters(parameters: Mapping[str, Scalar], node: str) -> str:
@@ -199,8 +212,10 @@ def _each(parameters: Mapping[str, Scalar]) -> bool:
 SPEC = TopologySpec(
     name="pgpool",
     title="pgpool-II",
-    help="Servers behind pgpool-II, which balances reads, keeps connections and caches results; or the same servers "
-    "without it, as the baseline.",
+    help=_(
+        "Servers behind pgpool-II, which balances reads, keeps connections and caches results; or the same servers "
+        "without it, as the baseline."
+    ),
     roles=(PRIMARY, Role("standby"), Role("node"), Role(POOLER, RoleKind.POOLER, "pgpool-II")),
     parameters=(
         MODE,
@@ -214,7 +229,7 @@ SPEC = TopologySpec(
         LOSS,
         FAILOVER_AT_S,
         *HEALTH_CHECKS,
-        replace(CONNECTION, help="How all connect. auto: by Unix socket within one machine, by TCP between two."),
+        replace(CONNECTION, help=_("How all connect. auto: by Unix socket within one machine, by TCP between two.")),
     ),
     nodes=nodes,
     targets=targets,

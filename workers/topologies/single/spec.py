@@ -2,18 +2,19 @@
 
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.kinds.specs import PRIMARY, TopologySpec
+from results.domain.messages import gettext_lazy as _
 
 SPEC = TopologySpec(
     name="single",
-    title="Single server",
-    help="One PostgreSQL server; the client runs on the same agent or on another.",
+    title=_("Single server"),
+    help=_("One PostgreSQL server; the client runs on the same agent or on another."),
     roles=(PRIMARY,),
     parameters=(
         Parameter(
             "connection",
             Kind.CHOICE,
             "auto",
-            "How the client connects. auto: by Unix socket on one machine, by TCP between two.",
+            _("How the client connects. auto: by Unix socket on one machine, by TCP between two."),
             choices=("auto", "socket", "tcp"),
         ),
     ),

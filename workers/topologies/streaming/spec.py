@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
+from results.domain.messages import gettext_lazy as _
 from workers.replication.failover_parameters import (
     FAILOVER,
     FAILOVER_AT_S,
@@ -30,15 +31,17 @@ SYNCHRONOUS = Parameter(
     "synchronous",
     Kind.CHOICE,
     OFF,
-    "What a commit waits for. off: nothing at a standby; remote_write: the standby has taken it; on: it is on the "
-    "standby's disk; remote_apply: a query there would see it.",
+    _(
+        "What a commit waits for. off: nothing at a standby; remote_write: the standby has taken it; on: it is on the "
+        "standby's disk; remote_apply: a query there would see it."
+    ),
     choices=(OFF, "remote_write", "on", "remote_apply"),
 )
 QUORUM = Parameter(
     "quorum",
     Kind.INTEGER,
     0,
-    "How many standbys a commit waits for, whichever are first; 0: for all of them.",
+    _("How many standbys a commit waits for, whichever are first; 0: for all of them."),
     0,
     MOST_STANDBYS,
 )
@@ -55,13 +58,14 @@ def problems(parameters: Mapping[str, Scalar], version_num: int) -> Iterator[Pro
     yield from version_problems(version_num)
     quorum, standbys = int(parameters["quorum"]), int(parameters["standbys"])
     if quorum > standbys:
-        yield Problem("quorum", f"A commit cannot wait for {quorum} of {standbys} standbys.", "Choose fewer.")
+        what = _("A commit cannot wait for {quorum} of {standbys} standbys.", quorum=quorum, standbys=standbys)
+        yield Problem("quorum", what, _("Choose fewer."))
     if quorum and parameters["synchronous"] == OFF:
-        what = "A commit waits for no standby, so there is no quorum."
-        yield Problem("quorum", what, "Set synchronous, or leave the quorum at 0.")
+        what = _("A commit waits for no standby, so there is no quorum.")
+        yield Problem("quorum", what, _("Set synchronous, or leave the quorum at 0."))
     if parameters["failover"] != NONE and parameters["load"] != "primary":
-        what = "A failover is measured by the clients of the primary, and here the standbys take load as well."
-        yield Problem("load", what, "Let the load go to the primary, or have no failover.")
+        what = _("A failover is measured by the clients of the primary, and here the standbys take load as well.")
+        yield Problem("load", what, _("Let the load go to the primary, or have no failover."))
 
 
 def expected_state_of(parameters: Mapping[str, Scalar]) -> str:
@@ -73,8 +77,8 @@ def expected_state_of(parameters: Mapping[str, Scalar]) -> str:
 
 SPEC = TopologySpec(
     name="streaming",
-    title="Streaming replication",
-    help="A primary and standbys that stream from it, asynchronously or synchronously.",
+    title=_("Streaming replication"),
+    help=_("A primary and standbys that stream from it, asynchronously or synchronously."),
     roles=(PRIMARY, Role("standby")),
     parameters=(STANDBYS, SYNCHRONOUS, QUORUM, LOAD, READS, CONNECTION, FAILOVER, FAILOVER_AT_S, PROMOTE_AFTER_S),
     nodes=nodes,
