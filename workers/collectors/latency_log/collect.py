@@ -6,6 +6,7 @@ from pathlib import Path
 
 from results.domain.errors import AgentError
 from results.domain.matrix import Load
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.run import folder_of, latency_directory
 
@@ -30,10 +31,10 @@ class LatencyLog:
             )
             if result.exit_status != 0:
                 raise AgentError(
-                    "The latency log needs awk.",
+                    _("The latency log needs awk."),
                     where=client.address.name,
-                    why=result.stderr.strip() or "awk is not on the PATH.",
-                    todo="Install mawk or gawk on the agent.",
+                    why=result.stderr.strip() or _("awk is not on the PATH."),
+                    todo=_("Install mawk or gawk on the agent."),
                 )
         stage.logs_transactions = True
 
@@ -62,9 +63,9 @@ async def _fold(stage: Stage, load: Load, node: str) -> None:
         return
     target.unlink()
     if result.exit_status == _NO_LOG:
-        stage.recorder.gap("latency_log", node, "the workload wrote no transaction log")
+        stage.recorder.gap("latency_log", node, _("the workload wrote no transaction log"))
     else:
-        stage.recorder.gap("latency_log", node, f"the log could not be folded: {result.stderr.strip()}")
+        stage.recorder.gap("latency_log", node, _("the log could not be folded: {error}", error=result.stderr.strip()))
 
 
 def _origin_s(stage: Stage, load: Load) -> float:

@@ -12,6 +12,7 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.histogram import HeatMap, Histogram, merge
 from results.domain.measurement.metrics import percentile_name
 from results.domain.measurement.parsed_trial import Gap, Latencies, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 from .spec import PERCENTILES
 
@@ -77,7 +78,7 @@ def _read_load(reading: Reading, path: str, node: str) -> tuple[tuple[Latencies,
     shift = round(folded.origin_s - (reading.window[0] + reading.clock_offset_s)) if path == _FILE else 0
     gaps: tuple[Gap, ...] = ()
     if folded.damaged:
-        gaps = (Gap("latency_log", node, f"{folded.damaged} lines of the log were not transactions"),)
+        gaps = (Gap("latency_log", node, _("{count} lines of the log were not transactions", count=folded.damaged)),)
     latencies = tuple(_latencies(folded, node, shift))
     return tuple(replace(latency, label=folded.beside) for latency in latencies) if folded.beside else latencies, gaps
 
@@ -88,7 +89,7 @@ def _read(text: str) -> _Folded:
         try:
             _read_line(folded, line)
         except (ValueError, IndexError):
-            raise ParseError("not a line of a folded log", file=_FILE, line=number, text=line) from None
+            raise ParseError(_("not a line of a folded log"), file=_FILE, line=number, text=line) from None
     return folded
 
 
@@ -119,11 +120,11 @@ def _read_line(folded: _Folded, line: str) -> None:
 
 def _latencies(folded: _Folded, node: str, shift: int) -> Iterator[Latencies]:
     scripts = sorted(folded.scripts.items())
-    parts = [Histogram.from_counts(script.latencies) for _, script in scripts]
+    parts = [Histogram.from_counts(script.latencies) for _number, script in scripts]
     if not sum(part.total for part in parts):
         return
     everything: Counter[tuple[int, int]] = Counter()
-    for _, script in scripts:
+    for _number, script in scripts:
         everything.update(script.heat)
     yield Latencies(node, "", merge(parts), _heat(everything, shift))
     if len(scripts) > 1 or len(folded.names) > 1:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import AgentError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres.server import Server
@@ -82,7 +83,7 @@ class Perf:
         )
         if folded.exit_status != 0:
             stacks.unlink()
-            stage.recorder.gap("perf", node, f"the samples could not be read: {folded.stderr.strip()}")
+            stage.recorder.gap("perf", node, _("the samples could not be read: {error}", error=folded.stderr.strip()))
             return
         head = f"event {recording.event}\ngraph {recording.graph}\nfrequency {FREQUENCY}\n"
         stage.recorder.add(f"{_folder(node)}/recorded.txt", head + finished.stdout)
@@ -115,20 +116,22 @@ async def _probe(server: Server, directory: str) -> Recording:
         return Recording(binary, event, graph, tuple(options))
     missing = result.exit_status == 3
     raise AgentError(
-        "perf cannot be used on the agent" if missing else "perf may not watch the server",
+        _("perf cannot be used on the agent") if missing else _("perf may not watch the server"),
         where=server.remote.address.name,
         why=" ".join(result.stderr.split()),
-        todo="Install perf there (the package is linux-perf, perf or linux-tools)."
+        todo=_("Install perf there (the package is linux-perf, perf or linux-tools).")
         if missing
-        else "Set kernel.perf_event_paranoid to 2 there, or to 1 to see the kernel's functions too; in a container, "
-        "allow perf_event_open.",
+        else _(
+            "Set kernel.perf_event_paranoid to 2 there, or to 1 to see the kernel's functions too; in a container, "
+            "allow perf_event_open."
+        ),
     )
 
 
 def _failure(finished: Finished) -> str:
     if finished.ok:
-        return "" if "began" in finished.stdout else "the run ended before perf was to begin"
-    return f"perf broke off: {masked_end(finished.stderr, 500)}"
+        return "" if "began" in finished.stdout else _("the run ended before perf was to begin")
+    return _("perf broke off: {error}", error=masked_end(finished.stderr, 500))
 
 
 def _directory(stage: Stage, node: str) -> str:

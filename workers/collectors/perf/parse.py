@@ -11,6 +11,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.call_stacks import by_function
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 
 from .spec import TOP_FUNCTIONS
@@ -78,7 +79,7 @@ def read_recorded(text: str) -> RecordedSlices:
     began: float | None = None
     ended: float | None = None
     for number, line in enumerate(text.splitlines(), 1):
-        name, _, value = line.partition(" ")
+        name, _space, value = line.partition(" ")
         if name not in _TIMES:
             header[name] = value
             continue
@@ -92,7 +93,7 @@ def read_recorded(text: str) -> RecordedSlices:
             began = None
     frequency = header.get("frequency", "")
     if not slices or not {"event", "graph"} <= header.keys() or not _FREQUENCY.fullmatch(frequency):
-        raise ParseError("not what perf recorded", file=_RECORDED, line=1, text=text[:200])
+        raise ParseError(_("not what perf recorded"), file=_RECORDED, line=1, text=text[:200])
     return RecordedSlices(header["event"], header["graph"], int(frequency), tuple(slices))
 
 
@@ -106,9 +107,9 @@ def read_stacks(text: str) -> tuple[dict[str, int], int]:
         elif match := _LINE.fullmatch(line):
             stacks[match[2]] = stacks.get(match[2], 0) + int(match[1])
         else:
-            raise ParseError("not a count of a stack", file=_STACKS, line=number, text=line)
+            raise ParseError(_("not a count of a stack"), file=_STACKS, line=number, text=line)
     if lost is None:
-        raise ParseError("the count of lost samples is missing", file=_STACKS, line=1, text=masked_end(text, 199))
+        raise ParseError(_("the count of lost samples is missing"), file=_STACKS, line=1, text=masked_end(text, 199))
     return stacks, lost
 
 
@@ -116,16 +117,19 @@ def _moment(text: str, number: int, line: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ParseError("not a time in epoch seconds", file=_RECORDED, line=number, text=line) from None
+        raise ParseError(_("not a time in epoch seconds"), file=_RECORDED, line=number, text=line) from None
 
 
 def _why_outside(reading: Reading, recorded: RecordedSlices) -> str:
     start_s, end_s = (moment + reading.clock_offset_s for moment in reading.window)
     for began, ended in recorded.slices:
         if began < start_s - _EARLY_S or ended > end_s + _LATE_S:
-            return (
-                f"the samples are left out: perf watched from {began - start_s:.1f} s to {ended - start_s:.1f} s "
-                f"of a window of {end_s - start_s:.1f} s"
+            return _(
+                "the samples are left out: perf watched from {began:.1f} s to {ended:.1f} s of a window of "
+                "{length:.1f} s",
+                began=began - start_s,
+                ended=ended - start_s,
+                length=end_s - start_s,
             )
     return ""
 
@@ -133,9 +137,10 @@ def _why_outside(reading: Reading, recorded: RecordedSlices) -> str:
 def _why_empty(stacks: dict[str, int], recorded: RecordedSlices) -> str:
     if stacks and recorded.seconds > 0:
         return ""
-    return (
-        f"perf took no sample in {recorded.seconds:.1f} s: the server was idle, at work in the kernel unseen, "
-        "or its processes lived too short to be sampled"
+    return _(
+        "perf took no sample in {seconds:.1f} s: the server was idle, at work in the kernel unseen, or its processes "
+        "lived too short to be sampled",
+        seconds=recorded.seconds,
     )
 
 
@@ -143,9 +148,13 @@ def _losses(lost: int, samples: int, node: str) -> tuple[Gap, ...]:
     if not lost:
         return ()
     taken = samples + lost
-    return (
-        Gap("perf", node, f"perf lost {lost} of {taken} samples ({100 * lost / taken:.2g} %): the machine was busy"),
+    reason = _(
+        "perf lost {lost} of {taken} samples ({percent:.2g} %): the machine was busy",
+        lost=lost,
+        taken=taken,
+        percent=100 * lost / taken,
     )
+    return (Gap("perf", node, reason),)
 
 
 def _shares(stacks: dict[str, int], node: str) -> Iterator[Measurement]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.command import quote
@@ -34,7 +36,7 @@ class PgStat:
     async def start(self, stage: Stage, node: str) -> None:
         """Take the first snapshot, and start the sampler. Raises CommandError when the server does not answer."""
         server = stage.servers[node]
-        log_bytes, _, _ = await asyncio.gather(
+        log_bytes, *_rest = await asyncio.gather(
             server.log_size(), _snapshot(stage, node, "before.json"), _start_sampler(stage, node)
         )
         stage.keep(LogBefore(log_bytes), node)
@@ -44,8 +46,12 @@ class PgStat:
         does a snapshot that comes late, since the first worker of the trial was gone."""
         late_s = time.time() - stage.window_s[1] if stage.window_s else 0.0
         if late_s > _LATE_S:
-            why = f"taken {late_s:.0f} s after the measured window: they count what the server did until then, too"
-            stage.recorder.gap("pg_stat", node, f"statistics after: {why}")
+            why = _(
+                "statistics after: taken {late:.0f} s after the measured window: they count what the server did until "
+                "then, too",
+                late=late_s,
+            )
+            stage.recorder.gap("pg_stat", node, why)
         gathered = await asyncio.gather(
             _snapshot(stage, node, "after.json"),
             _samples(stage, node),
@@ -53,9 +59,10 @@ class PgStat:
             _log(stage, node),
             return_exceptions=True,
         )
-        for what, outcome in zip(("statistics after", "samples", "sizes", "server log"), gathered, strict=True):
+        names = (_("statistics after"), pgettext_lazy("gap", "samples"), _("sizes"), _("server log"))
+        for what, outcome in zip(names, gathered, strict=True):
             if isinstance(outcome, TeitenError):
-                stage.recorder.gap("pg_stat", node, f"{what}: {outcome}")
+                stage.recorder.gap("pg_stat", node, _("{what}: {error}", what=what, error=str(outcome)))
             elif isinstance(outcome, BaseException):
                 raise outcome
 
@@ -90,7 +97,7 @@ async def _samples(stage: Stage, node: str) -> None:
     await job.fetch_stdout(samples)
     stderr = await job.stderr()
     if not samples.stat().st_size and stderr:
-        stage.recorder.gap("pg_stat", node, f"samples: {stderr.strip()}")
+        stage.recorder.gap("pg_stat", node, _("samples: {reason}", reason=stderr.strip()))
 
 
 async def _sizes(stage: Stage, node: str) -> None:
@@ -101,7 +108,7 @@ async def _sizes(stage: Stage, node: str) -> None:
 async def _log(stage: Stage, node: str) -> None:
     server = stage.servers[node]
     if server.outside:
-        stage.recorder.gap("pg_stat", node, "server log: the server's machine is not an agent of Teiten")
+        stage.recorder.gap("pg_stat", node, _("server log: the server's machine is not an agent of Teiten"))
         return
     limits = (str(stage.kept(LogBefore, node).size_bytes), str(_LOG_HEAD_BYTES), str(_LOG_TAIL_BYTES))
     result = await server.remote.script((_HERE / "log.sh").read_text(), server.log_path, *limits)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from results.domain.errors import damaged
 from results.domain.measurement.parsed_trial import Event
+from results.domain.messages import gettext_lazy as _
 
 # log_line_prefix '%m [%p] ' and log_timezone UTC, which Teiten sets; a prefix that begins so will do
 _LINE = re.compile(
@@ -49,7 +50,7 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
         kind = _kind(match[2], match[3]) if match else ""
         if match is None or not kind:
             continue
-        with damaged("not a line of the server's log", "server.log", line):
+        with damaged(_("not a line of the server's log"), "server.log", line):
             at = datetime.fromisoformat(match[1]).replace(tzinfo=UTC).timestamp() - start_s
         elapsed = _elapsed(lines, index + 1) if kind == "autovacuum" else ""
         event = Event(round(at, 3), node, kind, _text(match[2], match[3]) + elapsed)
@@ -59,7 +60,7 @@ def events(text: str, node: str, start_s: float) -> tuple[Event, ...]:
             kept_events.append(event)
     for kind, count in counts.items():
         if count > _MOST_OF_A_KIND:
-            more = f"{count - _MOST_OF_A_KIND} more until here; the last: {last[kind].text}"
+            more = _("{count} more until here; the last: {last}", count=count - _MOST_OF_A_KIND, last=last[kind].text)
             kept_events.append(Event(last[kind].at_s, node, kind, more))
     return tuple(kept_events)
 

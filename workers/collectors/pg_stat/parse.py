@@ -8,6 +8,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 from .log import events, replayed_to
 from .samples import means, read_samples, sample_series
@@ -24,7 +25,7 @@ def parse(reading: Reading) -> Part:
         measurements += tuple(_sizes(files["sizes.json"], node))
     samples = read_samples(files.get("samples.txt", ""))
     if samples and (reason := reading.cut_short(float(samples[-1]["at"]) - start_s)):
-        gaps += (Gap("pg_stat", node, f"samples: {reason}"),)
+        gaps += (Gap("pg_stat", node, _("samples: {reason}", reason=reason)),)
     series = tuple(sample_series(samples, node, start_s))
     return Part(
         measurements=(*measurements, *means(series, reading.window[1] - reading.window[0])),
@@ -59,7 +60,8 @@ def _sizes(text: str, node: str) -> Iterator[Measurement]:
             (str(row["name"]), float(row["table_bytes"]), float(row["index_bytes"])) for row in json_text.loads(text)
         ]
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError(f"not the sizes of tables: {error!r}", file="sizes.json", line=1, text=text[:200]) from None
+        what = _("not the sizes of tables: {error}", error=repr(error))
+        raise ParseError(what, file="sizes.json", line=1, text=text[:200]) from None
     for name, table, index in rows:
         yield Measurement("size.table", table, node, name)
         yield Measurement("size.index", index, node, name)

@@ -10,6 +10,7 @@ from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
 from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import wait_event
+from results.domain.messages import gettext_lazy as _
 
 _RATES = (
     # (column, series, unit)
@@ -34,11 +35,11 @@ def read_samples(text: str, file: str = "samples.txt") -> list[Mapping[str, Any]
         try:
             sample = json_text.loads(line)
             float(sample["at"])
-            for column, _, _ in (*_RATES, *_LEVELS):
+            for column, *_rest in (*_RATES, *_LEVELS):
                 float(0 if sample.get(column) is None else sample[column])
             sum(float(backends) for backends in (sample.get("waits") or {}).values())
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ParseError("not a sample of statistics", file=file, line=number, text=line) from None
+            raise ParseError(_("not a sample of statistics"), file=file, line=number, text=line) from None
         samples.append(sample)
     return samples
 

@@ -12,6 +12,7 @@ from typing import Any
 from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.messages import gettext_lazy as _
 
 _ViewRow = Mapping[str, Any]
 _OWN_STATEMENT = re.compile(r"/\* teiten \*/|^SET (teiten\.|application_name = 'teiten)")
@@ -65,16 +66,17 @@ def read_snapshot(text: str, file: str) -> Snapshot:
             {str(name): list(rows) for name, rows in value["views"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ParseError(f"not a snapshot of statistics: {error!r}", file=file, line=1, text=text[:200]) from None
+        what = _("not a snapshot of statistics: {error}", error=repr(error))
+        raise ParseError(what, file=file, line=1, text=text[:200]) from None
 
 
 def why_not_comparable(before: Snapshot, after: Snapshot) -> str:
     """Return why the two must not be subtracted; '' when they may."""
     if before.postmaster_started != after.postmaster_started:
-        return "the server was restarted in the measured window"
+        return _("the server was restarted in the measured window")
     for view in before.views:
         if before.row(view).get("stats_reset") != after.row(view).get("stats_reset"):
-            return f"{view} was reset in the measured window"
+            return _("{view} was reset in the measured window", view=view)
     return ""
 
 
@@ -84,7 +86,8 @@ def differences(before: Snapshot, after: Snapshot, node: str) -> Iterator[Measur
         for metric, label, value in _values(before, after):
             yield Measurement(metric, value, node, label)
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError(f"not a snapshot of statistics: {error!r}", file="after.json", line=1) from None
+        what = _("not a snapshot of statistics: {error}", error=repr(error))
+        raise ParseError(what, file="after.json", line=1) from None
 
 
 def _values(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, str, float]]:

@@ -8,6 +8,7 @@ import re
 import time
 
 from results.domain.errors import CommandError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgpool import process
 from workers.pgpool.answers import read_rows
@@ -43,10 +44,10 @@ class Pgpool:
         }
         if down := sorted(given_up - failover.failed_nodes(stage)):
             raise TrialError(
-                f"pgpool-II gave up {', '.join(down)} while it was measured.",
+                _("pgpool-II gave up {nodes} while it was measured.", nodes=", ".join(down)),
                 where="measure",
                 why=await process.last_words(stage.poolers[node]),
-                todo="Look at the logs of pgpool-II and of the server, which are kept with the trial.",
+                todo=_("Look at the logs of pgpool-II and of the server, which are kept with the trial."),
             )
         await process.end(stage, node)
 

@@ -8,6 +8,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.pgpool.answers import read_rows
 
 NAMES = "servers.json"
@@ -39,7 +40,8 @@ def parse(reading: Reading) -> Part:
 def _cache_hits(reading: Reading, path: str) -> float:
     hits = _column_sums(reading, path, ("num_cache_hits",))
     if len(hits) != 1:
-        raise ParseError(f"{len(hits)} rows of the cache's counts", file=path, line=1, text=reading.files[path])
+        what = _("{count} rows of the cache's counts", count=len(hits))
+        raise ParseError(what, file=path, line=1, text=reading.files[path])
     return hits[0]
 
 
@@ -49,8 +51,8 @@ def _names(text: str) -> list[str]:
         if isinstance(names, list) and all(isinstance(name, str) for name in names):
             return names
     except ValueError as error:
-        raise ParseError(f"not JSON: {error}", file=NAMES, text=text) from None
-    raise ParseError("not a list of names", file=NAMES, text=text)
+        raise ParseError(_("not JSON: {error}", error=str(error)), file=NAMES, text=text) from None
+    raise ParseError(_("not a list of names"), file=NAMES, text=text)
 
 
 def _differences(
@@ -58,9 +60,8 @@ def _differences(
 ) -> Iterator[Measurement]:
     before, after = (_column_sums(reading, f"{when}/{file}", columns) for when in ("before", "after"))
     if not len(before) == len(after) == len(names):
-        raise ParseError(
-            f"not a row for each of {', '.join(names)}", file=file, line=1, text=reading.files[f"after/{file}"]
-        )
+        what = _("not a row for each of {names}", names=", ".join(names))
+        raise ParseError(what, file=file, line=1, text=reading.files[f"after/{file}"])
     gained = [late - early for early, late in zip(before, after, strict=True)]
     for name, value in zip(names, gained, strict=True):
         yield Measurement(metric, value, name)
@@ -73,4 +74,4 @@ def _column_sums(reading: Reading, path: str, columns: Sequence[str]) -> list[fl
     try:
         return [sum(float(row[column]) for column in columns) for row in rows]
     except ValueError as error:
-        raise ParseError(f"not a count: {error}", file=path, line=2, text=str(rows)) from error
+        raise ParseError(_("not a count: {error}", error=str(error)), file=path, line=2, text=str(rows)) from error

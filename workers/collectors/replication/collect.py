@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.interfaces import Stage
 from workers.remote.command import quote
 from workers.remote.job import Job
@@ -34,7 +36,7 @@ class Replication:
 
     async def start(self, stage: Stage, node: str) -> None:
         """Start the sampler, and note the nodes that the server sends to. Raises CommandError when it is down."""
-        rows, _ = await asyncio.gather(
+        rows, _started = await asyncio.gather(
             stage.servers[node].query(_SENT_TO, variables={"nodes": _others(stage, node)}), _start_sampler(stage, node)
         )
         stage.keep(SentTo(tuple(row["node"] for row in rows)), node)
@@ -42,11 +44,11 @@ class Replication:
     async def stop(self, stage: Stage, node: str) -> None:
         """Wait until all nodes that this server sends to have caught up, then record the samples. Each that fails
         leaves a Gap."""
-        for what, work in (("time to catch up", _catch_up), ("samples", _samples)):
+        for what, work in ((_("time to catch up"), _catch_up), (pgettext_lazy("gap", "samples"), _samples)):
             try:
                 await work(stage, node)
             except TeitenError as error:
-                stage.recorder.gap("replication", node, f"{what}: {error}")
+                stage.recorder.gap("replication", node, _("{what}: {error}", what=what, error=str(error)))
 
 
 async def _start_sampler(stage: Stage, node: str) -> None:
@@ -85,7 +87,7 @@ async def _samples(stage: Stage, node: str) -> None:
     clocks = {"primary_clock_offset_s": stage.clock_offset_s("primary")}
     stage.recorder.add(_path(node, "clocks.json"), json.dumps(clocks))
     if not samples.stat().st_size and stderr:
-        stage.recorder.gap("replication", node, f"samples: {stderr.strip()}")
+        stage.recorder.gap("replication", node, _("samples: {reason}", reason=stderr.strip()))
 
 
 def _others(stage: Stage, node: str) -> str:

@@ -9,6 +9,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 from .samples import LAGS, Sample, age_series, lag_series, nodes_behind, read_samples, times
 
@@ -25,7 +26,7 @@ def parse(reading: Reading) -> Part:
     samples = read_samples(files.get("samples.txt", ""), "samples.txt")
     gaps: list[Gap] = []
     if samples and (reason := reading.cut_short(samples[-1].at_s - start_s)):
-        gaps.append(Gap("replication", reading.node, f"samples: {reason}"))
+        gaps.append(Gap("replication", reading.node, _("samples: {reason}", reason=reason)))
     ahead_s = _ahead_of_primary_s(files, offset_s)
     series = (*lag_series(samples, start_s), *age_series(samples, reading.node, start_s, ahead_s))
     measurements = [*_means(series, reading.window[1] - reading.window[0])]
@@ -54,18 +55,20 @@ def _unknown_lags(samples: Sequence[Sample], series: Sequence[Series], reading: 
     for node in nodes_behind(inside):
         if missing := [f"{name} {label}".strip() for name, label in LAGS if (name, label, node) not in known]:
             sample_count = sum(node in sample.behind for sample in inside)
-            yield Gap(
-                "replication",
-                node,
-                f"{', '.join(missing)}: unknown to {reading.node} in all {sample_count} samples of the window; "
-                "a longer duration gives more samples",
+            reason = _(
+                "{missing}: unknown to {node} in all {count} samples of the window; a longer duration gives more "
+                "samples",
+                missing=", ".join(missing),
+                node=reading.node,
+                count=sample_count,
             )
+            yield Gap("replication", node, reason)
 
 
 def _not_caught_up(nodes: Iterable[str], caught_up: Mapping[str, float]) -> Iterator[Gap]:
     for node in nodes:
         if node not in caught_up:
-            yield Gap("replication", node, "time to catch up: the node had not caught up when the wait ended")
+            yield Gap("replication", node, _("time to catch up: the node had not caught up when the wait ended"))
 
 
 def _times_to_catch_up(asked_at_s: float, caught_up: Mapping[str, float], end_s: float) -> Iterator[Measurement]:
@@ -79,7 +82,7 @@ def _read_caught_up(text: str) -> tuple[float, dict[str, float]]:
         content = json_text.loads(text)
         return float(content["asked_at"]), {str(node): float(at_s) for node, at_s in content["caught_up"].items()}
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise ParseError("not times of catching up", file="caught_up.json", line=1, text=text[:200]) from None
+        raise ParseError(_("not times of catching up"), file="caught_up.json", line=1, text=text[:200]) from None
 
 
 def _ahead_of_primary_s(files: Mapping[str, str], offset_s: float) -> float:
@@ -90,4 +93,4 @@ def _ahead_of_primary_s(files: Mapping[str, str], offset_s: float) -> float:
     try:
         return offset_s - float(json_text.loads(text)["primary_clock_offset_s"])
     except (ValueError, TypeError, KeyError):
-        raise ParseError("not the clocks' offsets", file="clocks.json", line=1, text=text[:200]) from None
+        raise ParseError(_("not the clocks' offsets"), file="clocks.json", line=1, text=text[:200]) from None

@@ -10,6 +10,7 @@ from typing import Any
 from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 # (metric, unit, its label → column); label '' is the lag until replayed
 _LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
@@ -20,7 +21,7 @@ _LAGS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
     ),
     ("replication.lag", "s", {"": "replay_s", "written": "write_s", "flushed": "flush_s"}),
 )
-LAGS = tuple((name, label) for name, _, columns in _LAGS for label in columns)
+LAGS = tuple((name, label) for name, _unit, columns in _LAGS for label in columns)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def read_samples(text: str, file: str) -> list[Sample]:
         try:
             samples.append(_sample(json_text.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise ParseError("not a sample of replication", file=file, line=number, text=line) from None
+            raise ParseError(_("not a sample of replication"), file=file, line=number, text=line) from None
     return samples
 
 
@@ -95,7 +96,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
     replayed_all, replayed_at = row["replayed_all"], row["replayed_at"]
     behind = {str(standby["node"]): standby for standby in row["standbys"] or ()}
     for standby in behind.values():
-        for _, _, columns in _LAGS:
+        for *_rest, columns in _LAGS:
             for column in columns.values():
                 float(0 if standby[column] is None else standby[column])
     return Sample(

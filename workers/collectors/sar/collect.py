@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.job import Job
 from workers.remote.limits import ANSWER_BYTES
@@ -22,10 +23,10 @@ class Sar:
         remote = stage.agents[node]
         if (await remote.script(_TOOLS, check=False)).exit_status != 0:
             raise AgentError(
-                "sar is not on the agent",
+                _("sar is not on the agent"),
                 where=remote.address.name,
-                why="sar and sadf are not both on the PATH",
-                todo="Install the package sysstat there; its timer need not run.",
+                why=_("sar and sadf are not both on the PATH"),
+                todo=_("Install the package sysstat there; its timer need not run."),
             )
         directory = _directory(stage, node)
         await Job.start(
@@ -54,7 +55,8 @@ class Sar:
         except CommandError as error:
             reason = str(error)
             if error.exit_status is not None:
-                reason = f"sar left nothing to read: {(await job.stderr()).strip() or error.why}"
+                why = (await job.stderr()).strip() or error.why
+                reason = _("sar left nothing to read: {why}", why=why)
             stage.recorder.gap("sar", node, reason)
 
 

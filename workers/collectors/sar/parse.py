@@ -8,6 +8,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 from .read import Samples, read_samples
 from .spec import METRICS
@@ -28,7 +29,7 @@ def parse(reading: Reading) -> Part:
         return Part()
     samples = read_samples(reading.files[_FILE], _FILE)
     if not samples.at_s:
-        return Part(gaps=(Gap("sar", reading.node, "the trial was too short for a sample of one second"),))
+        return Part(gaps=(Gap("sar", reading.node, _("the trial was too short for a sample of one second")),))
     start_s = reading.clock_offset_s + reading.window[0]
     times = tuple(round(at_s - start_s, 3) for at_s in _ends(samples, _started(reading)))
     series = _series(samples, times, reading.node)
@@ -40,7 +41,8 @@ def parse(reading: Reading) -> Part:
     ]
     gaps: tuple[Gap, ...] = ()
     if not inside:
-        gaps = (Gap("sar", reading.node, f"no whole second of sar lies inside the window of {length_s:.1f} s"),)
+        none = _("no whole second of sar lies inside the window of {length:.1f} s", length=length_s)
+        gaps = (Gap("sar", reading.node, none),)
     elif reason := reading.cut_short(times[-1]):
         gaps = (Gap("sar", reading.node, reason),)
     return Part(measurements=_means(series, inside), series=series, gaps=gaps)
@@ -52,7 +54,7 @@ def _started(reading: Reading) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise ParseError("not a time in epoch seconds", file="started", line=1, text=text) from None
+        raise ParseError(_("not a time in epoch seconds"), file="started", line=1, text=text) from None
 
 
 def _ends(samples: Samples, started: float | None) -> list[float]:

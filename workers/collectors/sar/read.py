@@ -13,6 +13,7 @@ from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 _KIB = 1024.0
 _SECTOR = 512.0
@@ -80,9 +81,10 @@ def read_samples(text: str, file: str) -> Samples:
     try:
         _read(text, samples)
     except json.JSONDecodeError as error:
-        raise ParseError("not JSON of sadf", file=file, line=error.lineno, text=_line(text, error.pos)) from None
+        raise ParseError(_("not JSON of sadf"), file=file, line=error.lineno, text=_line(text, error.pos)) from None
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        raise ParseError(f"not the JSON of sadf: {error!r}", file=file, line=1, text=text[:200]) from None
+        what = _("not the JSON of sadf: {error}", error=repr(error))
+        raise ParseError(what, file=file, line=1, text=text[:200]) from None
     samples.fill()
     return samples
 
@@ -90,7 +92,7 @@ def read_samples(text: str, file: str) -> Samples:
 def _read(text: str, samples: Samples) -> None:
     match = _STATISTICS.search(text)
     if match is None:
-        _ = json_text.loads(text)["sysstat"]["hosts"][0]
+        json_text.loads(text)["sysstat"]["hosts"][0]  # is there
         return
     begin = end = match.end()
     for entry, after in json_text.items(text, begin):
