@@ -5,6 +5,7 @@ from __future__ import annotations
 from results.domain.errors import AgentError, TrialError
 from results.domain.kinds.host_factors import cpu_count, cpu_set
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.remote.connection import Remote
 from workers.remote.job import Job
@@ -18,20 +19,20 @@ async def list_for(remote: Remote, level: str) -> str:
     result = await remote.script(_USABLE, check=False)
     if result.exit_status != 0:
         raise AgentError(
-            "The agent lacks taskset.",
+            _("The agent lacks taskset."),
             where=remote.address.place,
-            why="The plan's host.cpus is set with it.",
-            todo="Install util-linux there.",
+            why=_("The plan's host.cpus is set with it."),
+            todo=_("Install util-linux there."),
         )
     usable = cpu_set(result.stdout)
     count = cpu_count(level)
     expected = cpu_set(level) if count is None else frozenset(sorted(usable)[:count])
     if not expected or not expected <= usable or (count or 0) > len(usable):
         raise TrialError(
-            f"Agent {remote.address.name} does not have all of the processors {level}.",
+            _("Agent {agent} does not have all of the processors {level}.", agent=remote.address.name, level=level),
             where=remote.phase,
-            why=f"Its account may use {result.stdout.strip()}.",
-            todo="Ask for others in host.cpus.",
+            why=_("Its account may use {processors}.", processors=result.stdout.strip()),
+            todo=_("Ask for others in host.cpus."),
         )
     return ",".join(map(str, sorted(expected)))
 
@@ -43,7 +44,7 @@ async def check(server: Server, expected: str, node: str) -> Check:
     lists = {"postmaster": postmaster.stdout.strip(), "backend": backend.strip()}
     actual = lists["backend"] if len(set(lists.values())) == 1 else ", ".join(f"{k} {v}" for k, v in lists.items())
     passed = all(cpu_set(text) == cpu_set(expected) for text in lists.values())
-    return Check("host.cpus", node, expected, expected if passed else actual or "not known", passed)
+    return Check("host.cpus", node, expected, expected if passed else actual or _("not known"), passed)
 
 
 async def check_jobs(remote: Remote, directory: str, role: str) -> Check:
@@ -55,7 +56,7 @@ async def check_jobs(remote: Remote, directory: str, role: str) -> Check:
     job = await Job.start(remote, f"{directory}/cpus-{role}", _JOB, deadline_s=60)
     finished = await job.finished()
     passed = finished.ok and cpu_set(finished.stdout) == cpu_set(expected)
-    actual = expected if passed else finished.stdout.strip() or finished.stderr.strip() or "not known"
+    actual = expected if passed else finished.stdout.strip() or finished.stderr.strip() or _("not known")
     return Check("host.cpus", role, expected, actual, passed)
 
 

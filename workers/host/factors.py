@@ -8,10 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from results.domain.errors import AgentError, CommandError, TrialError, VerifyError
 from results.domain.kinds.host_factors import Change, HostFactor, HostLevel
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.host import state
 from workers.postgres import cluster
@@ -57,10 +60,10 @@ async def keep(
     own_value = await _present_value(remote, factor.show)
     if not own_value:
         raise TrialError(
-            f"The present value of host factor {factor.name!r} is not known.",
+            _("The present value of host factor {name!r} is not known.", name=factor.name),
             where=remote.phase,
-            why="Its command 'show' printed nothing, so the factor could not be reverted.",
-            todo=f"Mend the definition on the page of agent {remote.address.name}.",
+            why=_("Its command 'show' printed nothing, so the factor could not be reverted."),
+            todo=_("Mend the definition on the page of agent {agent}.", agent=remote.address.name),
         )
     change = Change(
         factor=factor.name,
@@ -91,12 +94,27 @@ async def require(
     outcome = await check(remote, factor, level, "", words)
     if not outcome.passed:
         raise VerifyError(
-            f"Host factor {factor.name!r} is not at {level.label!r} on agent {remote.address.name}.",
+            _(
+                "Host factor {name!r} is not at {level!r} on agent {agent}.",
+                name=factor.name,
+                level=level.label,
+                agent=remote.address.name,
+            ),
             where=remote.phase,
-            why=f"Expected {outcome.expected}, found {outcome.actual}."
-            + (f" The command that sets it {_describe_end(applied)}." if applied else ""),
-            todo="Try the commands on the agent as the agent's account, and mend the definition on its page.",
+            why=_why_not_in_force(outcome, applied),
+            todo=_("Try the commands on the agent as the agent's account, and mend the definition on its page."),
         )
+
+
+def _why_not_in_force(outcome: Check, applied: CommandResult | None) -> str:
+    if applied is None:
+        return _("Expected {expected}, found {actual}.", expected=outcome.expected, actual=outcome.actual)
+    return _(
+        "Expected {expected}, found {actual}. The command that sets it {ended}.",
+        expected=outcome.expected,
+        actual=outcome.actual,
+        ended=_describe_end(applied),
+    )
 
 
 async def check(remote: Remote, factor: HostFactor, level: HostLevel, node: str, words: Sequence[str] = ()) -> Check:
@@ -107,8 +125,8 @@ async def check(remote: Remote, factor: HostFactor, level: HostLevel, node: str,
     result = await run(remote, level.check, *words)
     output = result.stdout.strip()
     passed = result.exit_status == 0 and (not level.expected or output == level.expected)
-    expected = level.expected or "status 0"
-    actual = output if result.exit_status == 0 else f"a check that {_describe_end(result)}"
+    expected = level.expected or _("status 0")
+    actual = output if result.exit_status == 0 else _("a check that {ended}", ended=_describe_end(result))
     return Check(f"host.{factor.name}", node, expected, expected if passed else actual, passed)
 
 
@@ -153,18 +171,33 @@ async def _revert_change(remote: Remote, change: Change, limit_s: float) -> str:
         if error.retryable and not isinstance(error, CommandError):
             raise
         return str(error)
-    return "" if now == change.own else f"It is {now!r} and was {change.own!r}. Its revert {_describe_end(reverted)}."
+    if now == change.own:
+        return ""
+    return _(
+        "It is {now!r} and was {before!r}. Its revert {ended}.",
+        now=now,
+        before=change.own,
+        ended=_describe_end(reverted),
+    )
 
 
 def not_reverted_error(remote: Remote, left: Sequence[Change]) -> AgentError:
     """Return the error for an agent on which a change is left that would influence measurements."""
     return AgentError(
-        f"Agent {remote.address.name} is not as its operator left it.",
+        _("Agent {agent} is not as its operator left it.", agent=remote.address.name),
         where=remote.address.place,
-        why="; ".join(
-            f"{change.factor} (set to {change.level} by trial {change.trial}): {change.error}" for change in left
-        ),
-        todo="Set it back by hand, or mend the command 'revert' in the file below its work directory, host/.",
+        why=reduce(lambda one, further: _("{one}; {other}", one=one, other=further), map(_why_left, left)),
+        todo=_("Set it back by hand, or mend the command 'revert' in the file below its work directory, host/."),
+    )
+
+
+def _why_left(change: Change) -> Message:
+    return _(
+        "{factor} (set to {level} by trial {trial}): {error}",
+        factor=change.factor,
+        level=change.level,
+        trial=change.trial,
+        error=change.error,
     )
 
 
@@ -183,6 +216,8 @@ async def run(
     return await remote.script(_PATH + command, *words, check=check, timeout_s=limit_s)
 
 
-def _describe_end(result: CommandResult) -> str:
+def _describe_end(result: CommandResult) -> Message:
     output = masked_end(result.stderr or result.stdout)
-    return f"ended with status {result.exit_status}" + (f" and printed: {output}" if output else "")
+    if not output:
+        return _("ended with status {status}", status=result.exit_status)
+    return _("ended with status {status} and printed: {output}", status=result.exit_status, output=output)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.host_factors import DATA, PLACED, TABLESPACE, WAL
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 
 
@@ -36,10 +37,11 @@ async def checks(server: Server, database: str, folders: Mapping[str, str], node
             row = (await server.query(_WHERE, database=database))[0]
             files[part] = row["location"] or ""
             other_tables = ", ".join(row["other_tables"][:5])
-            text = f"not all tables are there: {other_tables}" if other_tables else "all tables are there"
-            results.append(Check("host.tablespace of tables", node, "all tables are there", text, not other_tables))
+            all_there = _("all tables are there")
+            text = _("not all tables are there: {tables}", tables=other_tables) if other_tables else all_there
+            results.append(Check(_("host.tablespace of tables"), node, all_there, text, not other_tables))
         answer = await server.remote.script(_LOCATED, folders[part], files[part], check=False)
-        expected, actual, *_ = [*answer.stdout.splitlines(), "", ""]
+        expected, actual, *_rest = [*answer.stdout.splitlines(), "", ""]
         results.append(
             Check(
                 f"host.{part}", node, expected, actual or answer.stderr.strip(), bool(expected) and expected == actual

@@ -10,6 +10,8 @@ import json
 from results.domain.dataclass_json import from_json
 from results.domain.errors import AgentError
 from results.domain.kinds.host_factors import Change
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from workers.remote.connection import Remote
 
 
@@ -20,10 +22,12 @@ async def read(remote: Remote) -> list[Change]:
         changes = [from_json(Change, json.loads(line)) for line in lines]
     except ValueError as error:
         raise AgentError(
-            "The agent's changed host factors cannot be read.",
+            _("The agent's changed host factors cannot be read."),
             where=remote.address.place,
-            why=f"A file in {_folder(remote)} is not as Teiten wrote it: {error}.",
-            todo="Look at the files, revert by hand what they name, and remove them.",
+            why=_(
+                "A file in {folder} is not as Teiten wrote it: {error}.", folder=_folder(remote), error=_words_of(error)
+            ),
+            todo=_("Look at the files, revert by hand what they name, and remove them."),
         ) from error
     return sorted(changes, key=lambda change: change.since_s)
 
@@ -36,6 +40,10 @@ async def write(remote: Remote, change: Change) -> None:
 async def remove(remote: Remote, change: Change) -> None:
     """Remove a change that was reverted. Raises AgentError."""
     await remote.script(_REMOVE, _folder(remote), change.factor)
+
+
+def _words_of(error: ValueError) -> str:
+    return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
 
 
 def _folder(remote: Remote) -> str:

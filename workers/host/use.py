@@ -25,6 +25,7 @@ from results.domain.kinds.host_factors import (
 )
 from results.domain.matrix.clusters import placement
 from results.domain.measurement.parsed_trial import LayerUse
+from results.domain.messages import gettext_lazy as _
 from workers.host import cpus, factors, places
 from workers.host.event import Event
 from workers.host.factors import ReportChanges
@@ -158,10 +159,15 @@ class HostUse:
         level = factor.level(label) if factor else None
         if factor is None or level is None:
             raise TrialError(
-                f"Agent {remote.address.name} no longer has host factor {name!r} with a level {label!r}.",
+                _(
+                    "Agent {agent} no longer has host factor {name!r} with a level {level!r}.",
+                    agent=remote.address.name,
+                    name=name,
+                    level=label,
+                ),
                 where=remote.phase,
-                why="An operator changed or removed its definition after the run was made.",
-                todo="Define it again on the agent's page, then retry; or change the plan.",
+                why=_("An operator changed or removed its definition after the run was made."),
+                todo=_("Define it again on the agent's page, then retry; or change the plan."),
             )
         return factor, level
 
@@ -171,10 +177,14 @@ class HostUse:
         for name, folder in storage.folders.items():
             if not folder:
                 raise TrialError(
-                    f"Agent {remote.address.name} no longer has a storage place {host[name]!r}.",
+                    _(
+                        "Agent {agent} no longer has a storage place {place!r}.",
+                        agent=remote.address.name,
+                        place=host[name],
+                    ),
                     where=remote.phase,
-                    why=f"The plan's host.{name} names it.",
-                    todo="Name it again on the agent's page, then retry; or change the plan.",
+                    why=_("The plan's host.{name} names it.", name=name),
+                    todo=_("Name it again on the agent's page, then retry; or change the plan."),
                 )
         return Layout(
             data=storage.folders.get(DATA, ""),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, VerifyError
 from results.domain.kinds.specs import RUN_GRACE_S
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.job import Job
 
@@ -22,10 +23,12 @@ def check(stage: Stage) -> None:
     work = background_work(stage.spec.parameters)
     if work and stage.measured_s is not None and work.at_s >= stage.measured_s:
         raise VerifyError(
-            f"{work.statement} is to run after the end of the measured window.",
+            _("{statement} is to run after the end of the measured window.", statement=work.statement),
             where="parameters.background_at_s",
-            why=f"The window is {stage.measured_s:g} s long, the moment is second {work.at_s:g}.",
-            todo="Choose an earlier second, or a longer duration.",
+            why=_(
+                "The window is {length:g} s long, the moment is second {at:g}.", length=stage.measured_s, at=work.at_s
+            ),
+            todo=_("Choose an earlier second, or a longer duration."),
         )
 
 

@@ -10,6 +10,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Gap, Part
+from results.domain.messages import gettext_lazy as _
 
 FILE = "background.json"
 _KIND, _NODE = "background", "primary"
@@ -65,24 +66,52 @@ def background_part(reading: Reading) -> Part:
     outcome = _read(reading)
     length_s = reading.window[1] - reading.window[0]
     if outcome is None or outcome.began_s is None or not 0 <= outcome.began_s <= length_s:
-        message = outcome.message if outcome else "its session left no output"
-        late = f"{work.statement} was to run at second {work.at_s:g} and did not begin in a window of {length_s:.1f} s"
-        return Part(failure=f"{late}: {message}" if message else f"{late}.")
-    events = [Event(outcome.began_s, _NODE, _KIND, f"{work.statement} starting")]
+        return Part(failure=_why_not_begun(work, outcome, length_s))
+    events = [Event(outcome.began_s, _NODE, _KIND, _("{statement} starting", statement=work.statement))]
     if outcome.complete_s is not None:
-        events.append(Event(outcome.complete_s, _NODE, _KIND, f"{work.statement} complete"))
+        complete = _("{statement} complete", statement=work.statement)
+        events.append(Event(outcome.complete_s, _NODE, _KIND, complete))
     failure = ""
     if outcome.complete_s is None and outcome.ended_s < length_s:
-        failure = f"{work.statement} broke off {outcome.ended_s:.1f} s into the window: {outcome.message}"
+        failure = _(
+            "{statement} broke off {ended:.1f} s into the window: {message}",
+            statement=work.statement,
+            ended=outcome.ended_s,
+            message=outcome.message,
+        )
     return Part(events=tuple(events), gaps=tuple(_gaps(work, outcome, length_s)), failure=failure)
+
+
+def _why_not_begun(work: BackgroundWork, outcome: _Outcome | None, length_s: float) -> str:
+    message = outcome.message if outcome else _("its session left no output")
+    values = {"statement": work.statement, "at": work.at_s, "length": length_s}
+    if not message:
+        return _("{statement} was to run at second {at:g} and did not begin in a window of {length:.1f} s.", **values)
+    return _(
+        "{statement} was to run at second {at:g} and did not begin in a window of {length:.1f} s: {message}",
+        message=message,
+        **values,
+    )
 
 
 def _gaps(work: BackgroundWork, outcome: _Outcome, length_s: float) -> list[Gap]:
     reasons = []
     if outcome.began_s is not None and abs(outcome.began_s - work.at_s) > _APART_S:
-        reasons.append(f"{work.statement} began at second {outcome.began_s:.1f}, not {work.at_s:g}")
+        reasons.append(
+            _(
+                "{statement} began at second {began:.1f}, not {at:g}",
+                statement=work.statement,
+                began=outcome.began_s,
+                at=work.at_s,
+            )
+        )
     if outcome.ended_s >= length_s and (outcome.complete_s is None or outcome.complete_s > length_s):
-        reasons.append(f"{work.statement} was still running when the measured window ended: its end is not measured")
+        reasons.append(
+            _(
+                "{statement} was still running when the measured window ended: its end is not measured",
+                statement=work.statement,
+            )
+        )
     return [Gap(_KIND, _NODE, reason) for reason in reasons]
 
 
@@ -100,4 +129,4 @@ def _read(reading: Reading) -> _Outcome | None:
         messages = str(content["stderr"]).splitlines()
         return _Outcome(began_s, complete_s, float(content["ended_s"]) - start_s, messages[0] if messages else "")
     except (ValueError, KeyError, TypeError) as error:
-        raise ParseError("not the report of background work", file=FILE, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError(_("not the report of background work"), file=FILE, text=f"{error!r} in {text[:150]}") from None

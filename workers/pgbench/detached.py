@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.command import quote
 from workers.remote.job import Job
@@ -31,5 +32,7 @@ async def execute(
     directory = f"{stage.job_dir(server.remote)}/{name}"
     job = await Job.start(server.remote, directory, body, deadline_s=deadline_s, env=server.environment(local=True))
     finished = await job.finished()
-    finished.require("psql", argv, where=server.remote.phase, todo="Mend what the server names, then retry the trial.")
+    finished.require(
+        "psql", argv, where=server.remote.phase, todo=_("Mend what the server names, then retry the trial.")
+    )
     return finished.stdout

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, timed_limit_s
+from results.domain.messages import gettext_lazy as _
 
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
 
@@ -20,44 +21,44 @@ DEFINE = Parameter(
     "define",
     Kind.TEXT,
     "",
-    "Variables for the scripts, as 'name=value, name=value' (-D).",
+    _("Variables for the scripts, as 'name=value, name=value' (-D)."),
     pattern=rf"(\s*{_DEFINITION}(\s*,\s*{_DEFINITION})*)?",
 )
-CLIENTS = Parameter("clients", Kind.INTEGER, 1, "Concurrent connections (-c).", minimum=1, maximum=100000)
+CLIENTS = Parameter("clients", Kind.INTEGER, 1, _("Concurrent connections (-c)."), minimum=1, maximum=100000)
 PROTOCOL = Parameter(
     "protocol",
     Kind.CHOICE,
     "simple",
-    "Query protocol (-M).",
+    _("Query protocol (-M)."),
     choices=("simple", "extended", "prepared"),
 )
-RATE = Parameter("rate", Kind.NUMBER, 0, "Target rate; 0 = as fast as possible (-R).", minimum=0, unit="tps")
+RATE = Parameter("rate", Kind.NUMBER, 0, _("Target rate; 0 = as fast as possible (-R)."), minimum=0, unit="tps")
 LATENCY_LIMIT_MS = Parameter(
     "latency_limit_ms",
     Kind.NUMBER,
     0,
-    "Transactions above this are counted as late, and skipped when a rate is set; 0 = no limit (-L).",
+    _("Transactions above this are counted as late, and skipped when a rate is set; 0 = no limit (-L)."),
     minimum=0,
     unit="ms",
 )
-CONNECT = Parameter("connect", Kind.BOOLEAN, False, "A new connection for each transaction (-C).")
+CONNECT = Parameter("connect", Kind.BOOLEAN, False, _("A new connection for each transaction (-C)."))
 TRANSACTIONS = Parameter(
     "transactions",
     Kind.INTEGER,
     0,
-    "Transactions of each client (-t); 0 = run for the plan's duration (-T).",
+    _("Transactions of each client (-t); 0 = run for the plan's duration (-T)."),
     minimum=0,
 )
-MAX_TRIES = Parameter("max_tries", Kind.INTEGER, 1, "Tries of a failed transaction (15 and later).", minimum=1)
+MAX_TRIES = Parameter("max_tries", Kind.INTEGER, 1, _("Tries of a failed transaction (15 and later)."), minimum=1)
 PER_STATEMENT = Parameter(
-    "per_statement", Kind.BOOLEAN, False, "Mean latency, failures and retries of each statement (-r)."
+    "per_statement", Kind.BOOLEAN, False, _("Mean latency, failures and retries of each statement (-r).")
 )
 ACCOUNTS_PER_SCALE = 100_000
 SCALE = Parameter(
     "scale",
     Kind.INTEGER,
     1,
-    "Size of the data (-s): 100,000 accounts, some 15 MB, for each 1.",
+    _("Size of the data (-s): 100,000 accounts, some 15 MB, for each 1."),
     minimum=1,
     maximum=1000000,
     loads=True,
@@ -67,14 +68,14 @@ BACKGROUND = (
         "background",
         Kind.CHOICE,
         "none",
-        "Work on the primary in the midst of the measured window: a CHECKPOINT, or a VACUUM of the database.",
+        _("Work on the primary in the midst of the measured window: a CHECKPOINT, or a VACUUM of the database."),
         choices=("none", "checkpoint", "vacuum"),
     ),
     Parameter(
         "background_at_s",
         Kind.NUMBER,
         10,
-        "The second of the measured window at which that work begins.",
+        _("The second of the measured window at which that work begins."),
         minimum=0,
         unit="s",
     ),

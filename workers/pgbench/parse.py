@@ -10,6 +10,7 @@ from results.domain.errors import ParseError
 from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 
 from .background_report import background_part
 from .progress import first_error, never_connected, progress_series, read_progress, was_aborted
@@ -57,23 +58,27 @@ def _load_part(reading: Reading, scripts: Sequence[str], *, connect: bool) -> Pa
 def _failure(report: Report, stderr: str, reading: Reading) -> str:
     message = first_error(stderr)
     if reading.files.get("timed_out", "").strip():
-        return f"pgbench was still running at its deadline and was ended. {message}".strip()
+        return _followed_by(_("pgbench was still running at its deadline and was ended."), message)
     status = _exit_status(reading)
     if status != 0:
-        return f"pgbench {ending(status)}: {message or 'it gave no reason'}"
+        return _("pgbench {ended}: {message}", ended=ending(status), message=message or _("it gave no reason"))
     if never_connected(stderr):
-        return f"Not all clients ran: {message}"
+        return _("Not all clients ran: {message}", message=message)
     if was_aborted(stderr):
-        return f"Clients gave up before the end: {message}"
+        return _("Clients gave up before the end: {message}", message=message)
     if report.total.values.get(("transactions", "")) == 0:
-        return f"No transaction was finished. {message}".strip()
+        return _followed_by(_("No transaction was finished."), message)
     return ""
+
+
+def _followed_by(sentence: str, message: str) -> str:
+    return _("{sentence} {message}", sentence=sentence, message=message) if message else sentence
 
 
 def _exit_status(reading: Reading) -> int:
     text = reading.files.get("exit", "").strip()
     if not re.fullmatch(r"-?\d{1,9}", text, re.ASCII):
-        raise ParseError("not an exit status", file="exit", line=1, text=text)
+        raise ParseError(_("not an exit status"), file="exit", line=1, text=text)
     return int(text)
 
 

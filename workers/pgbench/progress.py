@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from results.domain.errors import ParseError
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 _HEAD = re.compile(
     r"progress: (?P<at>[\d.]+) s, (?P<tps>\S+) tps, lat (?P<mean>\S+) ms(?: stddev (?P<sd>\S+?))?(?:,|$)"
@@ -46,7 +47,7 @@ def read_progress(text: str, file: str = "stderr") -> list[ProgressLine]:
         try:
             lines_read.append(_progress_line(line))
         except ValueError:
-            raise ParseError("not a progress line of pgbench", file=file, line=number, text=line) from None
+            raise ParseError(_("not a progress line of pgbench"), file=file, line=number, text=line) from None
     return lines_read
 
 

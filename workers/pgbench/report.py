@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 
 # a whole one: of '1,5', as another locale would print it, the 1 is none
@@ -120,7 +121,7 @@ def read_report(text: str, file: str = "stdout") -> Report:
             columns = 1 + ("failures" in stripped) + ("retries" in stripped)
             section.lines.add("statements")
             continue
-        parse_error = ParseError("not a line of pgbench's report", file=file, line=number, text=line)
+        parse_error = ParseError(_("not a line of pgbench's report"), file=file, line=number, text=line)
         if not columns:
             _read_line(section, stripped, bool(report.scripts), parse_error)
         elif continues and not _STATEMENT_COLUMN.match(line):
@@ -139,19 +140,24 @@ def require_whole(report: Report, text: str, scripts: int, file: str = "stdout")
     scripts: how many were run
     """
     if reason := _why_cut_off(report, text, scripts):
-        raise ParseError(f"the report was cut off: {reason}", file=file, text=masked_end(text, 199))
+        raise ParseError(_("the report was cut off: {reason}", reason=reason), file=file, text=masked_end(text, 199))
 
 
 def _why_cut_off(report: Report, text: str, scripts: int) -> str:
     if not text.endswith("\n"):
-        return "its last line has no end"
+        return _("its last line has no end")
     if missing := [name for name in ("transactions", "tps") if not _has(report, name)]:
-        return f"there is no line of {missing[0]}"
+        return _("there is no line of {name}", name=missing[0])
     if _HALF_OF_THE_RATES in text and ("tps", "") not in report.total.values:
-        return "there is no line of tps without the time of connecting"
+        return _("there is no line of tps without the time of connecting")
     if (report.scripts or _MIXTURE in text) and not _has_all(report, scripts):
-        return f"{len(report.scripts)} of {scripts} scripts are there, or lines of one are missing"
-    return "" if all(map(_has_its_statements, (report.total, *report.scripts))) else "it has no latencies of statements"
+        return _(
+            "{count} of {scripts} scripts are there, or lines of one are missing",
+            count=len(report.scripts),
+            scripts=scripts,
+        )
+    has_all = all(map(_has_its_statements, (report.total, *report.scripts)))
+    return "" if has_all else _("it has no latencies of statements")
 
 
 def _has_all(report: Report, scripts: int) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from results.domain import json_text
 from results.domain.dataclass_json import from_json
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 
 from .progress import aborted_clients, first_error, was_aborted
 from .report import read_report
@@ -51,7 +52,7 @@ class Run:
         """Why it broke off, in pgbench's words; '' where it did not."""
         if self.exit_status == 0 and not was_aborted(self.stderr):
             return ""
-        return first_error(self.stderr) or f"pgbench ended with exit status {self.exit_status}"
+        return first_error(self.stderr) or _("pgbench ended with exit status {status}", status=self.exit_status)
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Acknowledged:
         return sum(self.clients.values())
 
     def of_run(self, number: int) -> int:
-        return sum(count for (run, _), count in self.clients.items() if run == number)
+        return sum(count for (run, _client), count in self.clients.items() if run == number)
 
 
 def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
@@ -85,7 +86,7 @@ def read_runs(files: Mapping[str, str]) -> tuple[Run, ...]:
     try:
         return from_json(tuple[Run, ...], json_text.loads(text))
     except ValueError as error:
-        raise ParseError("not a list of runs of pgbench", file=RUNS, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError(_("not a list of runs of pgbench"), file=RUNS, text=f"{error!r} in {text[:150]}") from None
 
 
 def read_acknowledged(files: Mapping[str, str]) -> Acknowledged:
@@ -95,7 +96,7 @@ def read_acknowledged(files: Mapping[str, str]) -> Acknowledged:
         try:
             _read_line(log, line)
         except ValueError:
-            raise ParseError("not a line of folded logs", file=FOLDED, line=number, text=line) from None
+            raise ParseError(_("not a line of folded logs"), file=FOLDED, line=number, text=line) from None
     return log
 
 

@@ -10,12 +10,14 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import reduce
 from pathlib import Path, PurePosixPath
 
 from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import timed_limit_s
 from results.domain.matrix import Load
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -27,7 +29,7 @@ from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_LOG_PREFIX, major, pg
 _HERE = Path(__file__).parent
 TOGETHER_SCRIPT = (_HERE / "until.sh").read_text() + (_HERE / "together.sh").read_text()
 _LEAD_S = 1.0  # until several loads begin: longer than it takes to start all of them
-_TODO = "Mend what pgbench names, then retry the trial."
+_TODO = _("Mend what pgbench names, then retry the trial.")
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ async def _version_of(stage: Stage, client: str) -> int:
         return pgbench_version_num(answer.stdout)
     except ValueError as error:
         raise VerifyError(
-            f"pgbench did not print its version on agent {stage.spec.agents[client]}.",
+            _("pgbench did not print its version on agent {agent}.", agent=stage.spec.agents[client]),
             where=program,
-            why=str(error),
-            todo="Check the client programs of this installation.",
+            why=error.args[0],
+            todo=_("Check the client programs of this installation."),
         ) from error
 
 
@@ -85,12 +87,16 @@ def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
     versions: client → number, the first client first."""
     other = next((client for client in versions if major(versions[client]) != major(versions["client"])), None)
     if other is not None:
-        listing = ", ".join(f"{version_name(n)} on agent {stage.spec.agents[client]}" for client, n in versions.items())
+        named = [
+            _("{version} on agent {agent}", version=version_name(number), agent=stage.spec.agents[client])
+            for client, number in versions.items()
+        ]
+        listing = reduce(lambda one, further: _("{one}, {other}", one=one, other=further), named)
         raise VerifyError(
-            f"The clients' pgbench is of several major versions: {listing}.",
+            _("The clients' pgbench is of several major versions: {versions}.", versions=listing),
             where=f"agents.{other}",
-            why="Their numbers are added up, and each version measures and reports in its own way.",
-            todo="Install client programs of one major version on all these agents, or name others.",
+            why=_("Their numbers are added up, and each version measures and reports in its own way."),
+            todo=_("Install client programs of one major version on all these agents, or name others."),
         )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Event, Gap, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 from .restarts import Acknowledged, Run
 
@@ -22,50 +23,54 @@ METRICS = (
         "failover.outage",
         "s",
         Better.LOWER,
-        "Time without service",
-        "From the last transaction that a client saw committed before the failover to the first after it.",
+        _("Time without service"),
+        _("From the last transaction that a client saw committed before the failover to the first after it."),
         0.05,
     ),
     Metric(
         "failover.promotion",
         "s",
         Better.LOWER,
-        "Time to promotion",
-        "From the moment at which the primary was struck to the end of recovery on the promoted server.",
+        _("Time to promotion"),
+        _("From the moment at which the primary was struck to the end of recovery on the promoted server."),
         0.05,
     ),
     Metric(
         "failover.steady",
         "s",
         Better.LOWER,
-        "Time to steady throughput",
-        "From the moment at which the primary was struck to the first whole second from which on the mean of every "
-        f"{STEADY_OVER_S} seconds is at least {STEADY_SHARE:.0%} of the median of the whole seconds before.",
+        _("Time to steady throughput"),
+        _(
+            "From the moment at which the primary was struck to the first whole second from which on the mean of every "
+            "{seconds} seconds is at least {share:.0%} of the median of the whole seconds before.",
+            seconds=STEADY_OVER_S,
+            share=STEADY_SHARE,
+        ),
         0.1,
     ),
     Metric(
         "failover.failed",
         "1",
         Better.LOWER,
-        "Transactions that failed",
-        "Clients of pgbench that lost their connection, each with one transaction that it knows no end of.",
+        _("Transactions that failed"),
+        _("Clients of pgbench that lost their connection, each with one transaction that it knows no end of."),
         0.1,
     ),
     Metric(
         "failover.refused",
         "1",
         Better.LOWER,
-        "Starts of pgbench in vain",
-        "That found no server which takes writes, one after the other until there was one.",
+        _("Starts of pgbench in vain"),
+        _("That found no server which takes writes, one after the other until there was one."),
         0.1,
     ),
     Metric(
         "failover.tps",
         "tps",
         Better.HIGHER,
-        "Transactions per second around the failover",
-        "Median of the whole seconds. Label: before the primary was struck, after service was there again.",
-        label_noun="moment",
+        _("Transactions per second around the failover"),
+        _("Median of the whole seconds. Label: before the primary was struck, after service was there again."),
+        label_noun=_("moment"),
     ),
 )
 
@@ -104,9 +109,9 @@ def outage(log: Acknowledged, offset_s: float, loss: PrimaryLoss) -> tuple[float
 
     offset_s: the window's start by the client's clock
     """
-    spans = [(first_s - offset_s, last_s - offset_s) for _, (first_s, last_s) in sorted(log.spans.items())]
+    spans = [(first_s - offset_s, last_s - offset_s) for _run, (first_s, last_s) in sorted(log.spans.items())]
     before = [last_s for first_s, last_s in spans if first_s < loss.struck_s]
-    after = [first_s for first_s, _ in spans if first_s >= loss.struck_s]
+    after = [first_s for first_s, _last_s in spans if first_s >= loss.struck_s]
     return (max(before), min(after)) if before and after else None
 
 
@@ -168,13 +173,14 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
         measurements.append(Measurement("failover.tps", statistics.median(after), label="after"))
     if steady is not None:
         measurements.append(Measurement("failover.steady", steady - loss.struck_s))
+    again = _("service again, complete after {seconds:.3f} s without", seconds=again_s - last_s)
     return Part(
         measurements=tuple(measurements),
         events=(
-            Event(round(last_s, 3), _NODE, "service", "the last acknowledged transaction; no service, starting here"),
             Event(
-                round(again_s, 3), _NODE, "service", f"service again, complete after {again_s - last_s:.3f} s without"
+                round(last_s, 3), _NODE, "service", _("the last acknowledged transaction; no service, starting here")
             ),
+            Event(round(again_s, 3), _NODE, "service", again),
         ),
         gaps=tuple(Gap(_SOURCE, _NODE, reason) for reason in _gaps(log, steady, len(after))),
         failure=_second_loss(runs),
@@ -183,21 +189,30 @@ def failover_part(log: Acknowledged, runs: Sequence[Run], length_s: float, offse
 
 def _no_service_message(log: Acknowledged, runs: Sequence[Run], offset_s: float, loss: PrimaryLoss) -> str:
     """Return the failure of a failover without acknowledged transactions before or after it."""
-    began_before = any(first_s - offset_s < loss.struck_s for first_s, _ in log.spans.values())
+    began_before = any(first_s - offset_s < loss.struck_s for first_s, _last_s in log.spans.values())
     error_message = next((run.error_message for run in reversed(runs) if run.error_message), "")
-    when = "after" if began_before else "before"
-    return f"No transaction was acknowledged {when} the primary was lost. {error_message}".strip()
+    what = (
+        _("No transaction was acknowledged after the primary was lost.")
+        if began_before
+        else _("No transaction was acknowledged before the primary was lost.")
+    )
+    return _("{sentence} {message}", sentence=what, message=error_message) if error_message else what
 
 
 def _gaps(log: Acknowledged, steady: int | None, seconds_after: int) -> Iterator[str]:
     if len(log.spans) > 2:
-        yield f"service broke off {len(log.spans) - 1} times: the first time is measured"
+        yield _("service broke off {count} times: the first time is measured", count=len(log.spans) - 1)
     if steady is None and seconds_after < STEADY_OVER_S:
-        yield f"the window ended {seconds_after} whole seconds after service was there again: too few to be steady"
+        yield _(
+            "the window ended {seconds} whole seconds after service was there again: too few to be steady",
+            seconds=seconds_after,
+        )
     elif steady is None:
-        yield "throughput did not come back to what it was before the end of the window"
+        yield _("throughput did not come back to what it was before the end of the window")
 
 
 def _second_loss(runs: Sequence[Run]) -> str:
     """Return why the last run broke off before the end of the window; '' where it did not."""
-    return f"Clients lost their server again: {runs[-1].error_message}" if runs and runs[-1].error_message else ""
+    if not runs or not runs[-1].error_message:
+        return ""
+    return _("Clients lost their server again: {message}", message=runs[-1].error_message)

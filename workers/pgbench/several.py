@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from results.domain import json_text
@@ -13,6 +14,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 
 LOADS = "loads.json"
 TOGETHER_S = 0.1  # several loads begin within this time of each other
@@ -42,14 +44,23 @@ def several_part(reading: Reading, parse_load: Callable[[Reading], Part]) -> Par
     measurements += _total_measurements([parts[load["name"]].measurements for load in loads if load["workload"]])
     spread_s = _spread_s(reading, parts)
     if spread_s > TOGETHER_S:
-        reason = f"they began within {1000 * spread_s:.0f} ms of each other, not within {1000 * TOGETHER_S:.0f}"
+        reason = _(
+            "they began within {spread:.0f} ms of each other, not within {limit:.0f}",
+            spread=1000 * spread_s,
+            limit=1000 * TOGETHER_S,
+        )
         gaps.append(Gap("loads", "", reason))
     return Part(
         measurements=tuple(measurements),
         series=tuple(series),
         gaps=tuple(gaps),
-        failure="\n".join(f"{name}: {part.failure}" for name, part in parts.items() if part.failure),
+        failure=_failures({name: part.failure for name, part in parts.items() if part.failure}),
     )
+
+
+def _failures(failures: Mapping[str, str]) -> str:
+    lines: list[str] = [_("{load}: {failure}", load=name, failure=failure) for name, failure in failures.items()]
+    return reduce(lambda one, further: _("{one}\n{other}", one=one, other=further), lines) if lines else ""
 
 
 def _loads(reading: Reading) -> list[dict[str, Any]]:
@@ -57,7 +68,7 @@ def _loads(reading: Reading) -> list[dict[str, Any]]:
         loads: list[dict[str, Any]] = json_text.loads(reading.files[LOADS])
         return [{"name": str(load["name"]), "workload": bool(load["workload"])} for load in loads]
     except (ValueError, TypeError, KeyError) as error:
-        raise ParseError("not a list of loads", file=LOADS, text=str(error)) from error
+        raise ParseError(_("not a list of loads"), file=LOADS, text=str(error)) from error
 
 
 def _reading_of(reading: Reading, name: str) -> Reading:
@@ -70,7 +81,7 @@ def _spread_s(reading: Reading, parts: Iterable[str]) -> float:
     try:
         began = [float(reading.files[f"{name}/began"]) for name in parts]
     except (KeyError, ValueError) as error:
-        raise ParseError("not the moment when a load began", file="began", text=str(error)) from error
+        raise ParseError(_("not the moment when a load began"), file="began", text=str(error)) from error
     return max(began) - min(began)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.errors import AgentError, ParseError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.remote.connection import Remote
 from workers.remote.job import Finished, Job
@@ -88,10 +89,10 @@ async def record(stage: Stage, finished: Finished) -> None:
     )
     if result.exit_status != 0:
         raise AgentError(
-            "The transaction logs could not be folded.",
+            _("The transaction logs could not be folded."),
             where=stage.client.address.name,
             why=result.stderr.strip(),
-            todo="Install mawk or gawk on the agent.",
+            todo=_("Install mawk or gawk on the agent."),
         )
 
 
@@ -119,7 +120,7 @@ async def _runs(client: Remote, folder: str) -> list[dict[str, Any]]:
             numbers = sorted(int(path.name) for path in Path(directory).iterdir())
             return [_run(Path(directory, str(number)), number).as_dict() for number in numbers]
         except (ValueError, NotADirectoryError) as error:
-            raise ParseError("The files of pgbench's runs cannot be read.", file=folder, text=str(error)) from error
+            raise ParseError(_("The files of pgbench's runs cannot be read."), file=folder, text=str(error)) from error
 
 
 def _run(folder: Path, number: int) -> Run:

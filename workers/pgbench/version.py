@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from results.domain.errors import VerifyError
+from results.domain.messages import gettext_lazy as _
 
 FIRST_WITH_BUILTIN_NAMES = 90600
 FIRST_WITH_LOG_PREFIX = 100000
@@ -20,7 +21,7 @@ def pgbench_version_num(text: str) -> int:
     """
     match = re.search(r"\(PostgreSQL\)\s+(\d+)(?:\.(\d+))?(?:\.(\d+))?", text)
     if match is None:
-        raise ValueError(f"{text.strip()!r} is not the answer of pgbench --version")
+        raise ValueError(_("{answer!r} is not the answer of pgbench --version", answer=text.strip()))
     first, second, third = (int(part or 0) for part in match.groups())
     return first * 10000 + second if first >= 10 else first * 10000 + second * 100 + third
 
@@ -45,8 +46,8 @@ def require(where: str, program: str, version: int, since: int) -> None:
     """Raise VerifyError where a program ('pgbench', 'PostgreSQL') is older than the plan's field `where` requires."""
     if version < since:
         raise VerifyError(
-            f"{program} {version_name(version)} cannot do this",
+            _("{program} {version} cannot do this", program=program, version=version_name(version)),
             where=where,
-            why=f"It came with version {version_name(since)}.",
-            todo="Leave the parameter at its default, or exclude this version from the plan.",
+            why=_("It came with version {version}.", version=version_name(since)),
+            todo=_("Leave the parameter at its default, or exclude this version from the plan."),
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from results.domain.errors import TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgpool import process
 from workers.remote.clock import SECONDS
@@ -64,10 +65,12 @@ async def wait_for_promotion(stage: Stage, *, limit_s: float) -> Promotion:
     moments = dict(line.split() for line in result.stdout.splitlines() if line.strip())
     if "promoted" not in moments:
         raise TrialError(
-            "pgpool-II promoted no standby.",
+            _("pgpool-II promoted no standby."),
             where="topology.failover",
             why=(result.stdout + result.stderr).strip() or await process.last_words(pooler),
-            todo="Measure for longer than its health checks take, and look at its log, which is kept with the trial.",
+            todo=_(
+                "Measure for longer than its health checks take, and look at its log, which is kept with the trial."
+            ),
         )
     node = stage.spec.servers[int(moments["node"])]
     await stage.agents[node].run("rm", "-f", "--", f"{nodes.directory_of(stage, node)}/copy-of")

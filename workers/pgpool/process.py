@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from results.domain.errors import TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.job import Job
@@ -38,10 +39,14 @@ async def require_alive(stage: Stage, node: str = "pooler") -> None:
     result = await pooler.remote.script('cat -- "$1/exit" 2>/dev/null', job_directory(pooler), check=False)
     if result.exit_status == 0:
         raise TrialError(
-            f"pgpool-II ended on {pooler.remote.address.name}.",
+            _("pgpool-II ended on {agent}.", agent=pooler.remote.address.name),
             where=pooler.remote.phase,
-            why=f"Its exit status was {result.stdout.strip()}. Its last messages:\n{await last_words(pooler)}",
-            todo="Look at its log, which is kept with the trial.",
+            why=_(
+                "Its exit status was {status}. Its last messages:\n{messages}",
+                status=result.stdout.strip(),
+                messages=await last_words(pooler),
+            ),
+            todo=_("Look at its log, which is kept with the trial."),
         )
 
 
@@ -55,7 +60,9 @@ async def end(stage: Stage, node: str = "pooler") -> None:
     result = await pooler.remote.script(_END, *words, check=False, timeout_s=_PATIENCE_S + 60)
     await Job.attach(pooler.remote, job_directory(pooler)).wait()
     if "killed" in result.stdout:
-        stage.recorder.gap("pgpool", node, f"it had not ended after {_PATIENCE_S:g} s and was killed")
+        stage.recorder.gap(
+            "pgpool", node, _("it had not ended after {seconds:g} s and was killed", seconds=_PATIENCE_S)
+        )
 
 
 async def last_words(pooler: Server) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from results.domain.errors import TeitenError
 from results.domain.measurement.activity import Sessions
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_text
 from workers.postgres.server import Server
 from workers.remote.limits import SESSIONS
@@ -64,7 +65,7 @@ async def sample(server: Server) -> Activity:
             ticks=None if server.outside else await _ticks(sampled_server, rows),
         )
     except TeitenError as error:
-        return Activity(error=f"it does not answer: {masked_text(error.why or error.what)[:_LONGEST_TEXT]}")
+        return Activity(error=_("it does not answer: {why}", why=masked_text(error.why or error.what)[:_LONGEST_TEXT]))
     except (
         KeyError,
         TypeError,
@@ -73,7 +74,7 @@ async def sample(server: Server) -> Activity:
         OverflowError,
         OSError,
     ) as error:  # no answer of PostgreSQL's
-        return Activity(error=f"its answer cannot be read: {masked_text(str(error))[:_LONGEST_TEXT]}")
+        return Activity(error=_("its answer cannot be read: {why}", why=masked_text(str(error))[:_LONGEST_TEXT]))
 
 
 def _sessions(row: Mapping[str, Any]) -> Sessions:

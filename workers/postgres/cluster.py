@@ -15,6 +15,7 @@ from pathlib import Path
 from results.domain.errors import AgentError, CommandError, TrialError
 from results.domain.matrix import InstallationRef
 from results.domain.matrix.clusters import digest, folder_name, initdb_options
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.postgres.configuration import configuration, host_based_access
 from workers.postgres.server import RECOVERS, Server, start_error, unique_name
@@ -95,8 +96,10 @@ class StoppedServer:
         """A sentence for a server that had to be forced to stop; '' for one that stopped by itself."""
         if self.how == "fast":
             return ""
-        action = "stopped at once" if self.how == "immediate" else "killed"
-        return f"The server in {self.data_dir} did not end within {self.patience_s:g} s and was {action}."
+        values = {"folder": self.data_dir, "seconds": self.patience_s}
+        if self.how == "immediate":
+            return _("The server in {folder} did not end within {seconds:g} s and was stopped at once.", **values)
+        return _("The server in {folder} did not end within {seconds:g} s and was killed.", **values)
 
 
 async def stop_others(remote: Remote, keep: Server | Sequence[Server] | None = None) -> list[StoppedServer]:
@@ -132,7 +135,7 @@ async def _stop(remote: Remote, patience_s: float, which: str, words: Sequence[s
             _STOP, f"{home}/clusters", str(math.ceil(patience_s)), which, *words, timeout_s=patience_s + 60
         )
         ended = [line.partition(" ") for line in answer.stdout.splitlines()]
-        stopped += [StoppedServer(data_dir, how, patience_s) for how, _, data_dir in ended]
+        stopped += [StoppedServer(data_dir, how, patience_s) for how, _space, data_dir in ended]
     return stopped
 
 
@@ -154,7 +157,9 @@ def directory_of(remote: Remote, installation: InstallationRef, initdb: Sequence
     """
     if not remote.address.data_dir:
         raise AgentError(
-            "The agent has no data directory.", where=remote.address.place, todo="Set its data directory in Teiten."
+            _("The agent has no data directory."),
+            where=remote.address.place,
+            todo=_("Set its data directory in Teiten."),
         )
     layout = remote.address.layout
     folder = folder_name(installation, name, initdb, layout.variant)
@@ -190,23 +195,32 @@ def _error(
         return link_error(remote, directory, result.stderr, "work")
     if result.exit_status == _FOREIGN_SOCKETS:
         return AgentError(
-            f"The folder {socket_dir(remote, directory)}, which the server needs for its socket, is refused.",
+            _(
+                "The folder {folder}, which the server needs for its socket, is refused.",
+                folder=socket_dir(remote, directory),
+            ),
             where=remote.address.place,
-            why=f"It belongs to another account, or is a link: {masked_end(result.stderr)}.",
-            todo="Find out who made it, then remove it on the agent; or give the agent a data directory with a shorter "
-            "path, whose sockets lie in itself.",
+            why=_("It belongs to another account, or is a link: {error}.", error=masked_end(result.stderr)),
+            todo=_(
+                "Find out who made it, then remove it on the agent; or give the agent a data directory with a shorter "
+                "path, whose sockets lie in itself."
+            ),
         )
     if result.exit_status == 4:
         return start_error(installation, remote, result.stderr)
     if result.exit_status == 3:
         return TrialError(
-            f"initdb of PostgreSQL {installation.name} failed on {remote.address.name}.",
+            _(
+                "initdb of PostgreSQL {installation} failed on {agent}.",
+                installation=installation.name,
+                agent=remote.address.name,
+            ),
             where=remote.phase or "prepare",
             why=masked_end(result.stderr, 1200),
-            todo="Look at the initdb options of the plan, the space left, and the agent's account (never root).",
+            todo=_("Look at the initdb options of the plan, the space left, and the agent's account (never root)."),
         )
     return CommandError(
-        f"The cluster of PostgreSQL {installation.name} could not be prepared.",
+        _("The cluster of PostgreSQL {installation} could not be prepared.", installation=installation.name),
         command=result.command,
         exit_status=result.exit_status,
         stdout=result.stdout,

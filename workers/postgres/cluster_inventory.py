@@ -13,6 +13,8 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
 from results.domain.matrix.clusters import AgentCluster, ClusterState, is_folder_name
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.postgres.server import unique_name
 from workers.remote.command import CommandResult
@@ -64,10 +66,10 @@ async def inventory(remote: Remote) -> list[AgentCluster]:
         listing = _read(text)
     except ValueError as error:
         raise AgentError(
-            "The list of the agent's clusters cannot be read.",
+            _("The list of the agent's clusters cannot be read."),
             where=remote.address.place,
-            why=str(error),
-            todo="Look for folders with odd names below its data directory and storage places.",
+            why=error.args[0] if error.args and isinstance(error.args[0], Message) else str(error),
+            todo=_("Look for folders with odd names below its data directory and storage places."),
         ) from error
     for path in listing.links:
         raise link_error(remote, path, f"{path} is a link", "look for clusters")
@@ -91,19 +93,21 @@ async def remove(remote: Remote, directory: str, parts: tuple[str, ...], limit_s
 def _error(remote: Remote, directory: str, result: CommandResult) -> AgentError:
     stderr = masked_end(result.stderr, 1200)
     if result.exit_status == _RUNS:
-        todo = "Wait for its end, or end it on the agent."
-        return AgentError(f"A process works in {directory}.", where=remote.address.place, why=stderr, todo=todo)
+        todo = _("Wait for its end, or end it on the agent.")
+        what = _("A process works in {folder}.", folder=directory)
+        return AgentError(what, where=remote.address.place, why=stderr, todo=todo)
     if result.exit_status == _FOREIGN:
-        todo = "Look at it on the agent, and remove it there if nobody needs it."
-        return AgentError(f"{directory} is not Teiten's to remove.", where=remote.address.place, why=stderr, todo=todo)
+        todo = _("Look at it on the agent, and remove it there if nobody needs it.")
+        what = _("{folder} is not Teiten's to remove.", folder=directory)
+        return AgentError(what, where=remote.address.place, why=stderr, todo=todo)
     return CommandError(
-        f"{directory} could not be removed.",
+        _("{folder} could not be removed.", folder=directory),
         command=result.command,
         exit_status=result.exit_status,
         stdout=result.stdout,
         stderr=result.stderr,
         host=remote.address.place,
-        todo="Look at the owner and the rights of what is left, and remove it on the agent.",
+        todo=_("Look at the owner and the rights of what is left, and remove it on the agent."),
     )
 
 
@@ -112,10 +116,10 @@ def _read(text: str) -> _Inventory:
     listing = _Inventory()
     for line in text.splitlines():
         if len(listing.entries) > CLUSTERS:
-            raise ValueError(f"There are more than {CLUSTERS}.")
+            raise ValueError(_("There are more than {number}.", number=CLUSTERS))
         words = line.split("\t")
         if any(len(word.encode()) > _LONGEST_PATH for word in words if words[0] != "at"):
-            raise ValueError(f"{line[:200]!r} … is longer than {_LONGEST_PATH} bytes.")
+            raise ValueError(_("{line!r} … is longer than {limit} bytes.", line=line[:200], limit=_LONGEST_PATH))
         match words:
             case ["folder", kind, home, real]:
                 listing.folders[kind, home] = real
@@ -128,7 +132,7 @@ def _read(text: str) -> _Inventory:
             case ["at", *path]:
                 listing.working_directories.append("\t".join(path))
             case _:
-                raise ValueError(f"{line[:200]!r} was not expected.")
+                raise ValueError(_("{line!r} was not expected.", line=line[:200]))
     return listing
 
 

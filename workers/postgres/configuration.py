@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from results.domain.errors import Problem, TrialError
 from results.domain.kinds.reserved_names import OWN_SETTINGS, setting_is_reserved
+from results.domain.messages import gettext_lazy as _
 
 # They show checkpoints and autovacuum in the log of every version; a plan may set other values.
 PREFERRED = {"log_checkpoints": "on", "log_autovacuum_min_duration": "0"}
@@ -21,11 +22,14 @@ def setting_problems(settings: Mapping[str, str]) -> list[Problem]:
     problems = []
     for name, value in settings.items():
         if not _NAME.fullmatch(name):
-            problems.append(Problem(f"settings.{name}", f"{name!r} is not the name of a PostgreSQL setting."))
+            what = _("{name!r} is not the name of a PostgreSQL setting.", name=name)
+            problems.append(Problem(f"settings.{name}", what))
         elif setting_is_reserved(name):
-            problems.append(Problem(f"settings.{name}", f"{name} is set by Teiten itself.", "Leave it out."))
+            what = _("{setting} is set by Teiten itself.", setting=name)
+            problems.append(Problem(f"settings.{name}", what, _("Leave it out.")))
         elif not value.isprintable():
-            problems.append(Problem(f"settings.{name}", f"The value {value!r} holds a control character."))
+            what = _("The value {value!r} holds a control character.", value=value)
+            problems.append(Problem(f"settings.{name}", what))
     return problems
 
 
@@ -50,7 +54,7 @@ def host_based_access(lines: Sequence[str]) -> str:
     """Return the text of pg_hba.conf: the agent's account by its socket, then these lines. Raises TrialError."""
     for line in lines:
         if not line.isprintable():
-            raise TrialError(f"The access line {line!r} holds a control character.", where="prepare")
+            raise TrialError(_("The access line {line!r} holds a control character.", line=line), where="prepare")
     return "".join(f"{line}\n" for line in (*_LOCAL_HBA, *lines))
 
 

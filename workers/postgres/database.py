@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from results.domain.errors import AgentError, CommandError, TeitenError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.postgres import cluster
 from workers.postgres.server import Server, without_time
 
@@ -105,18 +106,18 @@ async def cold(server: Server) -> None:
     """
     if server.outside:
         raise TrialError(
-            f"The caches of {server.host} cannot be dropped.",
+            _("The caches of {server} cannot be dropped.", server=server.host),
             where=server.remote.phase or "warm",
-            why="The server is an external endpoint.",
-            todo="Set the plan's cache to as-found or prewarm.",
+            why=_("The server is an external endpoint."),
+            todo=_("Set the plan's cache to as-found or prewarm."),
         )
     test = await server.remote.script(_MAY_DROP, check=False)
     if test.exit_status != 0:
         raise TrialError(
-            f"The caches of {server.remote.address.name} cannot be dropped.",
+            _("The caches of {server} cannot be dropped.", server=server.remote.address.name),
             where=server.remote.phase or "warm",
-            why="Its account may neither write /proc/sys/vm/drop_caches nor use sudo without a password.",
-            todo="Allow one of them on the agent, or set the plan's cache to as-found.",
+            why=_("Its account may neither write /proc/sys/vm/drop_caches nor use sudo without a password."),
+            todo=_("Allow one of them on the agent, or set the plan's cache to as-found."),
         )
     await server.stop()
     try:
@@ -148,10 +149,10 @@ async def _load(server: Server, name: str, load: Load, *, mark: bool) -> None:
         full = await _discard(server, name, logged_bytes)
         if isinstance(error, TeitenError) and (full or _FULL.search(_all_output(error))):
             raise TrialError(
-                f"The disk of {server.remote.address.name} filled up while the data was loaded.",
+                _("The disk of {agent} filled up while the data was loaded.", agent=server.remote.address.name),
                 where="load",
-                why=" ".join(filter(None, (error.why or error.what, full))),
-                todo="Free space below the agent's data directory, or lower the scale.",
+                why=_followed_by(error.why or error.what, full),
+                todo=_("Free space below the agent's data directory, or lower the scale."),
             ) from error
         raise
 
@@ -160,10 +161,10 @@ async def _require_made_by_teiten(server: Server, name: str) -> None:
     """Raise TrialError for a database on an external endpoint that Teiten did not make: it must not be dropped."""
     if server.outside and await _comment_on(server, name) not in (None, _MADE, _LOADED):
         raise TrialError(
-            f"The server has a database {name!r} that Teiten did not make.",
+            _("The server has a database {name!r} that Teiten did not make.", name=name),
             where=server.host,
-            why="A trial would drop it.",
-            todo=f"Rename it, or mark it: COMMENT ON DATABASE {name} IS '{_MADE}'.",
+            why=_("A trial would drop it."),
+            todo=_("Rename it, or mark it: COMMENT ON DATABASE {name} IS '{comment}'.", name=name, comment=_MADE),
         )
 
 
@@ -181,10 +182,10 @@ async def _copy(server: Server, template: str) -> None:
         if not full and not _FULL.search(_all_output(error)):
             raise
         raise TrialError(
-            f"The disk of {server.remote.address.name} filled up while the data was copied.",
+            _("The disk of {agent} filled up while the data was copied.", agent=server.remote.address.name),
             where="load",
-            why=" ".join(filter(None, (error.why, full))),
-            todo="Free space below the agent's data directory, lower the scale, or use the data policy reuse.",
+            why=_followed_by(error.why, full),
+            todo=_("Free space below the agent's data directory, lower the scale, or use the data policy reuse."),
         ) from error
 
 
@@ -211,6 +212,10 @@ async def _discard(server: Server, name: str, logged_bytes: int) -> str:
     except AgentError as error:
         log.warning("the incomplete database %s stays on %s: %s", name, server.remote.address.name, error)
     return ""
+
+
+def _followed_by(why: str, line: str) -> str:
+    return _("{why} {line}", why=why, line=line) if why and line else why or line
 
 
 def _line_of_full_disk(text: str) -> str:

@@ -7,12 +7,14 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import AgentError, CommandError, ParseError
 from results.domain.kinds import server_settings
 from results.domain.matrix import InstallationRef
+from results.domain.messages import gettext_lazy as _
 from workers.remote.connection import Remote
 from workers.remote.limits import INSTALLATIONS, LISTING_BYTES
 
@@ -118,10 +120,10 @@ async def discover(remote: Remote, client_programs: Collection[str]) -> tuple[li
     directories = parse_listing(listing.stdout)
     if len(directories) > INSTALLATIONS:
         raise AgentError(
-            f"There are {len(directories)} PostgreSQL installations on the agent.",
+            _("There are {number} PostgreSQL installations on the agent.", number=len(directories)),
             where=remote.address.place,
-            why=f"Teiten looks at {INSTALLATIONS} at most.",
-            todo="Name fewer folders in which to look for PostgreSQL.",
+            why=_("Teiten looks at {number} at most.", number=INSTALLATIONS),
+            todo=_("Name fewer folders in which to look for PostgreSQL."),
         )
     unusable: list[Unusable] = []
     usable: list[BinDirectory] = []
@@ -144,13 +146,13 @@ def parse_listing(text: str) -> list[BinDirectory]:
     """Parse the output of installation.sh. Raises ParseError."""
     directories: list[BinDirectory] = []
     for number, line in enumerate(text.splitlines(), 1):
-        key, _, rest = line.partition(" ")
+        key, _space, rest = line.partition(" ")
         if key == "bin":
             directories.append(BinDirectory(rest))
             continue
         directory = _add_line(directories[-1], key, rest) if directories else None
         if directory is None:
-            raise ParseError("Not a line about an installation.", file="installation.sh", line=number, text=line)
+            raise ParseError(_("Not a line about an installation."), file="installation.sh", line=number, text=line)
         directories[-1] = directory
     return directories
 
@@ -164,7 +166,7 @@ def _add_line(directory: BinDirectory, key: str, rest: str) -> BinDirectory | No
         case "version":
             return replace(directory, version=rest)
         case "broken":
-            return replace(directory, broken=rest or "postgres -V fails")
+            return replace(directory, broken=rest or _("postgres -V fails"))
         case "configure":
             return replace(directory, configure=rest)
         case "has":
@@ -179,7 +181,7 @@ def parse_version(text: str) -> tuple[str, int]:
     """
     match = _VERSION.search(text)
     if match is None:
-        raise ParseError("This is not a PostgreSQL version.", file="postgres -V", line=1, text=text)
+        raise ParseError(_("This is not a PostgreSQL version."), file="postgres -V", line=1, text=text)
     parts = [int(part) for part in match[1].split(".")] + [0, 0]
     if parts[0] >= 10:
         return match[1] + (match[2] or ""), parts[0] * 10000 + parts[1]
@@ -214,20 +216,21 @@ def _reason_unusable(directory: BinDirectory) -> str:
         return directory.broken
     missing = sorted({*_SERVER_PROGRAMS} - directory.programs)
     if missing:
-        return f"{' and '.join(missing)} missing"
-    return "" if _VERSION.search(directory.version) else f"unknown version: {directory.version}"
+        programs = reduce(lambda one, further: _("{one} and {other}", one=one, other=further), missing)
+        return _("{programs} missing", programs=programs)
+    return "" if _VERSION.search(directory.version) else _("unknown version: {version}", version=directory.version)
 
 
 def _with_names(directories: list[BinDirectory], client_needs: set[str]) -> list[Installation]:
     versions = [parse_version(item.version) for item in directories]
-    names = distinct_names([(v, item.bin_dir) for (v, _), item in zip(versions, directories, strict=True)])
+    names = distinct_names([(v, item.bin_dir) for (v, _number), item in zip(versions, directories, strict=True)])
     clients = [
         (number, item.bin_dir)
-        for (_, number), item in zip(versions, directories, strict=True)
+        for (_version, number), item in zip(versions, directories, strict=True)
         if client_needs <= item.programs
     ]
     newest = max(clients, default=(0, ""))[1]
-    client_dirs = {path for _, path in clients}
+    client_dirs = {path for _number, path in clients}
     installations = [
         Installation(
             name=name,
@@ -252,7 +255,7 @@ async def _probe(remote: Remote, candidate: Installation, semaphore: asyncio.Sem
             return Unusable(candidate.bin_dir, error.why or error.what)
     facts: dict[str, list[str]] = {"am": [], "extension": [], "jit": [], "setting": []}
     for line in answer.stdout.splitlines():
-        key, _, value = line.partition(" ")
+        key, _space, value = line.partition(" ")
         facts.setdefault(key, []).append(value)
     return replace(
         candidate,

@@ -13,6 +13,7 @@ from typing import Any
 
 from results.domain.errors import CommandError, TrialError
 from results.domain.matrix import InstallationRef
+from results.domain.messages import gettext_lazy as _
 from workers.remote.command import CommandResult
 from workers.remote.connection import Remote
 
@@ -105,10 +106,10 @@ class Server:
             rows: list[dict[str, Any]] = json.loads(answer)
         except (ValueError, RecursionError) as error:
             raise TrialError(
-                "The answer to a query is not what PostgreSQL prints.",
+                _("The answer to a query is not what PostgreSQL prints."),
                 where=self.remote.phase or self.remote.address.place,
                 why=f"{error}: {answer[:200]!r}",
-                todo="Check the client programs of this installation.",
+                todo=_("Check the client programs of this installation."),
             ) from None
         return rows
 
@@ -192,12 +193,16 @@ class Server:
     def _sql_error(self, result: CommandResult) -> CommandError:
         lost = result.exit_status == 2
         return CommandError(
-            "The connection to PostgreSQL failed." if lost else "PostgreSQL refused a statement.",
+            _("The connection to PostgreSQL failed.") if lost else _("PostgreSQL refused a statement."),
             command=result.command,
             exit_status=result.exit_status,
             stdout=result.stdout,
             stderr=result.stderr,
-            host=f"PostgreSQL {self.installation.name} on {self.remote.address.place}",
+            host=_(
+                "PostgreSQL {installation} on {agent}",
+                installation=self.installation.name,
+                agent=self.remote.address.place,
+            ),
         )
 
 
@@ -217,10 +222,14 @@ def start_error(installation: InstallationRef, remote: Remote, log: str) -> Tria
     lines = [without_time(line) for line in log.splitlines()]
     messages = [line for line in lines if line.strip() and not _ROUTINE.search(line)]
     return TrialError(
-        f"PostgreSQL {installation.name} did not start on {remote.address.name}.",
+        _(
+            "PostgreSQL {installation} did not start on {agent}.",
+            installation=installation.name,
+            agent=remote.address.name,
+        ),
         where=remote.phase or "prepare",
-        why="\n".join(messages[-12:]) or "It left no message.",
-        todo="Correct the settings that its message names.",
+        why="\n".join(messages[-12:]) or _("It left no message."),
+        todo=_("Correct the settings that its message names."),
     )
 
 

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 from results.domain.errors import AgentError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 from workers.postgres import cluster
 from workers.postgres.server import Server
 
@@ -27,7 +29,8 @@ async def end(server: Server, patience_s: float = PATIENCE_S) -> str:
     stopped = await cluster.stop(server, patience_s)
     if stopped is None:
         return ""
-    return f"{why} {stopped.forced or f'The server in {server.data_dir} was stopped.'}"
+    fate = stopped.forced or _("The server in {folder} was stopped.", folder=server.data_dir)
+    return _("{why} {fate}", why=why, fate=fate)
 
 
 async def _end_sessions(server: Server, patience_s: float) -> str:
@@ -36,9 +39,13 @@ async def _end_sessions(server: Server, patience_s: float) -> str:
     try:
         while left := (await server.query(_END, timeout_s=max(_ANSWER_S, patience_s)))[0]["sessions"]:
             if time.monotonic() > until:
-                sessions = f"{left} session{'s' if left > 1 else ''}"
-                return f"{sessions} did not end within {patience_s:g} s after pg_terminate_backend."
+                return ngettext_lazy(
+                    "{number} session did not end within {seconds:g} s after pg_terminate_backend.",
+                    "{number} sessions did not end within {seconds:g} s after pg_terminate_backend.",
+                    left,
+                    seconds=patience_s,
+                )
             await asyncio.sleep(_POLL_S)
     except AgentError as error:
-        return f"It does not answer: {error.why or error.what}"
+        return _("It does not answer: {why}", why=error.why or error.what)
     return ""

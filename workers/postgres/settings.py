@@ -10,6 +10,7 @@ from typing import Any
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.environment.values import normal_setting
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked
 from results.domain.units import parse_bytes, parse_seconds, setting_in_base_units
 from workers.postgres.configuration import PREFERRED
@@ -126,9 +127,18 @@ def check_settings(expected: Mapping[str, str], in_force: Mapping[str, Setting],
     checks = []
     for name, value in sorted(expected.items()):
         setting = by_name.get(name.lower())
-        actual = setting.shown if setting else "not known to this server"
+        actual = setting.shown if setting else _("not known to this server")
+        hidden = masked(name, actual)
         passed = setting is not None and _in_force(name, value, setting)
-        checks.append(Check(f"setting {name}", node, masked(name, value), masked(name, actual), passed))
+        checks.append(
+            Check(
+                _("setting {name}", name=name),
+                node,
+                masked(name, value),
+                actual if hidden == actual else hidden,
+                passed,
+            )
+        )
     return checks
 
 

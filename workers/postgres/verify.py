@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.postgres import settings as server_settings
 from workers.postgres.server import Server
 from workers.postgres.settings import Setting
@@ -78,13 +80,13 @@ async def server_checks(
 def check_version(state: State, *, node: str, expected: int) -> Check:
     """Check that the server's major version is the installation's; betas and forks may differ in the rest."""
     passed = _major(state.version_num) == _major(expected)
-    return Check("server version", node, str(expected), str(state.version_num), passed)
+    return Check(_("server version"), node, str(expected), str(state.version_num), passed)
 
 
 def check_role(state: State, *, node: str, standby: bool = False) -> Check:
     """Check that the server is a primary, or a standby."""
     names = {True: "standby", False: "primary"}
-    return Check("role", node, names[standby], names[state.standby], state.standby == standby)
+    return Check(_("role"), node, names[standby], names[state.standby], state.standby == standby)
 
 
 def check_access_method(
@@ -97,18 +99,22 @@ def check_access_method(
     default = state.settings.get("default_table_access_method")
     expected = access_method or (default.value if default else "heap")
     exceptions = {table: am for table, am in (stored_by or {}).items() if am and am != expected}
-    mismatches = [
+    mismatches: list[str] = [
         f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != exceptions.get(table, expected)
     ]
-    mismatches += [f"{table}: missing" for table in sorted(exceptions.keys() - state.tables.keys())]
+    mismatches += [_("{table}: missing", table=table) for table in sorted(exceptions.keys() - state.tables.keys())]
     description = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(exceptions.items()))])
-    actual = ", ".join(mismatches[:5]) if mismatches else f"{description} ({len(state.tables)} tables)"
-    return Check("access method of every table", node, description, actual, not mismatches)
+    if mismatches:
+        actual = reduce(lambda one, further: _("{one}, {other}", one=one, other=further), mismatches[:5])
+    else:
+        actual = _("{methods} ({count} tables)", methods=description, count=len(state.tables))
+    return Check(_("access method of every table"), node, description, actual, not mismatches)
 
 
 def check_autovacuum(state: State, *, node: str) -> Check:
     """Check that autovacuum works on nothing in the database."""
-    return Check("autovacuum at rest", node, "at rest", "; ".join(state.busy) or "at rest", not state.busy)
+    at_rest = _("at rest")
+    return Check(_("autovacuum at rest"), node, at_rest, "; ".join(state.busy) or at_rest, not state.busy)
 
 
 async def settle(server: Server, database: str, *, deadline_s: float = 60) -> State:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from results.domain.errors import TrialError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.pgpool import failover as pgpool_failover
@@ -99,10 +100,10 @@ def require_same_worker(stage: Stage) -> None:
     """Raise TrialError (retryable) where the worker that was to carry out the failover is gone."""
     if stage.picked_up and failover_options(stage.spec.topology_parameters) is not None:
         raise TrialError(
-            "The worker ended while it carried out the failover.",
+            _("The worker ended while it carried out the failover."),
             where="measure",
-            why="Its moments are lost with it, and so is what the trial was to measure.",
-            todo="Nothing: the trial runs again.",
+            why=_("Its moments are lost with it, and so is what the trial was to measure."),
+            todo=_("Nothing: the trial runs again."),
             retryable=True,
         )
 
@@ -194,10 +195,11 @@ async def _strike_primary(stage: Stage, options: FailoverOptions, window_start_s
     if "gone" not in moments:
         finished = await job.finished()
         raise TrialError(
-            "The primary could not be lost as the plan asks.",
+            _("The primary could not be lost as the plan asks."),
             where="topology.failover",
-            why=masked_end(finished.stderr, 1200) or f"The command ended with status {finished.result.exit_status}.",
-            todo="Look at the primary's log, which is kept with the trial.",
+            why=masked_end(finished.stderr, 1200)
+            or _("The command ended with status {status}.", status=finished.result.exit_status),
+            todo=_("Look at the primary's log, which is kept with the trial."),
         )
     return moments["struck"], moments["gone"]
 
@@ -224,10 +226,10 @@ async def _promote(stage: Stage, node: str) -> tuple[float, float]:
     moments = _moments(result.stdout, stage.clock_offset_s(node))
     if result.exit_status != 0 or "promoted" not in moments:
         raise TrialError(
-            f"{node} could not be promoted.",
+            _("{node} could not be promoted.", node=node),
             where="topology.failover",
             why=masked_end(result.stderr, 1200),
-            todo="Look at its log, which is kept with the trial.",
+            todo=_("Look at its log, which is kept with the trial."),
         )
     return moments["promotion"], moments["promoted"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from results.domain.kinds.host_factors import MidRun
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
+from results.domain.messages import gettext_lazy as _
 
 NONE, STOP, KILL, HANG, CUT = "none", "stop", "kill", "hang", "cut"
 NETWORK = "network"  # the host factor whose level `cut` an operator defines
@@ -16,16 +17,19 @@ FAILOVER = Parameter(
     "failover",
     Kind.CHOICE,
     NONE,
-    "How the primary is lost in mid-run. stop: a fast shutdown, as for maintenance; kill: kill -9 of all its "
-    "processes; hang: it is frozen (SIGSTOP), keeps its connections without a word, and is killed before a standby is "
-    "promoted; cut: its network is cut by the host factor `network` of its agent, and it lives on behind the cut.",
+    _(
+        "How the primary is lost in mid-run. stop: a fast shutdown, as for maintenance; kill: kill -9 of all its "
+        "processes; hang: it is frozen (SIGSTOP), keeps its connections without a word, and is killed before a standby "
+        "is promoted; cut: its network is cut by the host factor `network` of its agent, and it lives on behind the "
+        "cut."
+    ),
     choices=(NONE, STOP, KILL, HANG, CUT),
 )
 FAILOVER_AT_S = Parameter(
     "failover_at_s",
     Kind.NUMBER,
     10,
-    "The second of the measured window at which the primary is lost.",
+    _("The second of the measured window at which the primary is lost."),
     minimum=2,
     unit="s",
     only_with=_WITH_FAILOVER,
@@ -34,8 +38,10 @@ PROMOTE_AFTER_S = Parameter(
     "promote_after_s",
     Kind.NUMBER,
     0,
-    "How long after the primary is gone (after it froze, for hang) a standby is promoted: what a cluster manager takes "
-    "to be sure. 0: at once.",
+    _(
+        "How long after the primary is gone (after it froze, for hang) a standby is promoted: what a cluster manager "
+        "takes to be sure. 0: at once."
+    ),
     minimum=0,
     unit="s",
     only_with=_WITH_FAILOVER,

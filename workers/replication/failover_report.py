@@ -10,14 +10,15 @@ from results.domain import json_text
 from results.domain.dataclass_json import from_json
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Event, Gap
+from results.domain.messages import gettext_lazy as _
 
 FILE = "failover.json"
 _LATE_S = 1.0  # a larger difference from the planned second is a gap
 _EVENTS = {
-    "stop": "the primary is shut down (fast)",
-    "kill": "the primary is killed (kill -9)",
-    "hang": "the primary is frozen (SIGSTOP)",
-    "cut": "the primary's network is cut",
+    "stop": _("the primary is shut down (fast)"),
+    "kill": _("the primary is killed (kill -9)"),
+    "hang": _("the primary is frozen (SIGSTOP)"),
+    "cut": _("the primary's network is cut"),
 }
 
 
@@ -49,12 +50,19 @@ class Failover:
 
     def events(self, start_s: float) -> tuple[Event, ...]:
         """Return the events, on the time axis of a window that began at start_s."""
-        what = "which took" if self.kind == "cut" else "its last process was gone after"
-        gone = f"; {what} {self.gone_s - self.struck_s:.3f} s"
-        promotion_s = self.promoted_s - self.promotion_s
-        took = f"{self.promoted} is the primary, {promotion_s:.3f} s after its promotion was requested"
+        what, gone_s = _EVENTS[self.kind], self.gone_s - self.struck_s
+        struck = (
+            _("{what}; which took {seconds:.3f} s", what=what, seconds=gone_s)
+            if self.kind == "cut"
+            else _("{what}; its last process was gone after {seconds:.3f} s", what=what, seconds=gone_s)
+        )
+        took = _(
+            "{node} is the primary, {seconds:.3f} s after its promotion was requested",
+            node=self.promoted,
+            seconds=self.promoted_s - self.promotion_s,
+        )
         return (
-            Event(round(self.struck_s - start_s, 3), "primary", "failover", _EVENTS[self.kind] + gone),
+            Event(round(self.struck_s - start_s, 3), "primary", "failover", struck),
             Event(round(self.promoted_s - start_s, 3), self.promoted, "promoted", took),
         )
 
@@ -63,7 +71,8 @@ class Failover:
         at_s = self.struck_s - start_s
         if abs(at_s - self.asked_s) <= _LATE_S:
             return ()
-        return (Gap("failover", "primary", f"the primary was struck at second {at_s:.1f}, not {self.asked_s:g}"),)
+        reason = _("the primary was struck at second {at:.1f}, not {asked:g}", at=at_s, asked=self.asked_s)
+        return (Gap("failover", "primary", reason),)
 
 
 def read_failover(files: Mapping[str, str]) -> Failover | None:
@@ -77,4 +86,4 @@ def read_failover(files: Mapping[str, str]) -> Failover | None:
             raise ValueError(f"kind: {failover.kind!r} is none")
         return failover
     except ValueError as error:
-        raise ParseError("not the report of a failover", file=FILE, text=f"{error!r} in {text[:150]}") from None
+        raise ParseError(_("not the report of a failover"), file=FILE, text=f"{error!r} in {text[:150]}") from None

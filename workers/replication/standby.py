@@ -14,6 +14,7 @@ from typing import Any
 from results.domain.errors import TrialError
 from results.domain.matrix.clusters import digest
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.interfaces import Stage
 from workers.postgres import cluster, verify
@@ -136,15 +137,20 @@ async def wait_until_caught_up(stage: Stage, node: str, upstream: str) -> None:
         state = await stream_state(stage, node, upstream)
         return state, state["state"] == "streaming" and await has_replayed(stage.servers[node], lsn)
 
-    caught_up, (state, _) = await nodes.wait_until(read_state, lambda answer: answer[1], _PATIENCE_S)
+    caught_up, (state, _replayed) = await nodes.wait_until(read_state, lambda answer: answer[1], _PATIENCE_S)
     if not caught_up:
-        log_lines = (await stage.servers[node].log_tail()).splitlines()[-6:]
+        log_lines = "\n".join((await stage.servers[node].log_tail()).splitlines()[-6:])
         raise TrialError(
-            f"{node} does not follow {upstream}.",
+            _("{node} does not follow {upstream}.", node=node, upstream=upstream),
             where="arrange",
-            why="\n".join([f"State of its stream: {state['state'] or 'none'}.", *log_lines]),
-            todo="Look at both servers' logs, which are kept with the trial.",
+            why=with_log(_("State of its stream: {state}.", state=state["state"] or _("none")), log_lines),
+            todo=_("Look at both servers' logs, which are kept with the trial."),
         )
+
+
+def with_log(reason: str, log_lines: str) -> str:
+    """Return a reason with the end of a server's log below it, as far as there are both."""
+    return _("{reason}\n{log}", reason=reason, log=log_lines) if reason and log_lines else reason or log_lines
 
 
 async def written_lsn(server: Server) -> str:
@@ -180,10 +186,11 @@ async def checks(stage: Stage, node: str, upstream: str, sync_state: str) -> lis
         standby=True,
     )
     state = await stream_state(stage, node, upstream)
+    stream, none = _("stream from {node}", node=upstream), _("none")
     return [
         *server_checks,
-        Check(f"stream from {upstream}", node, "streaming", state["state"] or "none", state["state"] == "streaming"),
-        Check("synchronous state", node, sync_state, state["sync_state"] or "none", state["sync_state"] == sync_state),
+        Check(stream, node, "streaming", state["state"] or none, state["state"] == "streaming"),
+        Check(_("synchronous state"), node, sync_state, state["sync_state"] or none, state["sync_state"] == sync_state),
     ]
 
 
@@ -203,8 +210,8 @@ async def _clone(stage: Stage, node: str, directory: str, environment: dict[str,
     if result.exit_status == cluster.LINKED:
         raise link_error(remote, directory, result.stderr, "work")
     raise TrialError(
-        f"{node} could not be copied from {posixpath.basename(environment['PGHOST'])}.",
+        _("{node} could not be copied from {source}.", node=node, source=posixpath.basename(environment["PGHOST"])),
         where="arrange",
         why=masked_end(result.stderr, 1200),
-        todo="Look at the space left, and whether the agents reach each other's servers.",
+        todo=_("Look at the space left, and whether the agents reach each other's servers."),
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import Target
+from results.domain.messages import gettext_lazy as _
 
 FIRST_VERSION = 120000  # from here on a standby's settings are settings
 MOST_STANDBYS = 16
@@ -16,24 +17,28 @@ CONNECTION = Parameter(
     "connection",
     Kind.CHOICE,
     "auto",
-    "How the client connects. auto: by Unix socket on one machine, by TCP between two.",
+    _("How the client connects. auto: by Unix socket on one machine, by TCP between two."),
     choices=("auto", "tcp"),
 )
-STANDBYS = Parameter("standbys", Kind.INTEGER, 1, "How many standbys.", 1, MOST_STANDBYS)
+STANDBYS = Parameter("standbys", Kind.INTEGER, 1, _("How many standbys."), 1, MOST_STANDBYS)
 LOAD = Parameter(
     "load",
     Kind.CHOICE,
     "primary",
-    "Which servers take load: the primary, the standbys (each from clients of its own, so a workload that only reads), "
-    "or both.",
+    _(
+        "Which servers take load: the primary, the standbys (each from clients of its own, so a workload that only "
+        "reads), or both."
+    ),
     choices=("primary", "standbys", "both"),
 )
 READS = Parameter(
     "reads",
     Kind.CHOICE,
     "select-only",
-    "What the standbys run where both take load: pgbench's select-only, whose numbers stay each standby's own, or the "
-    "workload itself, which then must only read.",
+    _(
+        "What the standbys run where both take load: pgbench's select-only, whose numbers stay each standby's own, or "
+        "the workload itself, which then must only read."
+    ),
     choices=("select-only", "workload"),
 )
 
@@ -58,5 +63,5 @@ def targets_among(other_nodes: Sequence[str], parameters: Mapping[str, Scalar]) 
 def version_problems(version_num: int) -> Iterator[Problem]:
     """Yield a problem for a version before 12, whose standbys Teiten cannot configure."""
     if version_num < FIRST_VERSION:
-        what = "Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know."
-        yield Problem("standbys", what, "Choose PostgreSQL 12 or later.")
+        what = _("Before PostgreSQL 12 a standby is configured in another way, which Teiten does not know.")
+        yield Problem("standbys", what, _("Choose PostgreSQL 12 or later."))

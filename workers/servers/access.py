@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from results.domain.errors import VerifyError
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres import password
 from workers.postgres.configuration import access_line
@@ -29,10 +30,14 @@ def listening(stage: Stage, node: str, peers: Iterable[str] = (), connection: st
     remote_addresses = [address for address in (*clients, *peer_addresses) if address.name != server.name]
     if remote_addresses and connection == "socket":
         raise VerifyError(
-            f"There is no Unix socket between {remote_addresses[0].name} and {server.name}.",
+            _(
+                "There is no Unix socket between {agent} and {other}.",
+                agent=remote_addresses[0].name,
+                other=server.name,
+            ),
             where="topology.connection",
-            why="The plan asks for a connection by socket, but its client and its server are on two machines.",
-            todo="Set connection to tcp or auto, or name one agent for both roles.",
+            why=_("The plan asks for a connection by socket, but its client and its server are on two machines."),
+            todo=_("Set connection to tcp or auto, or name one agent for both roles."),
         )
     if remote_addresses:
         hosts = dict.fromkeys(address.host for address in (*clients, *peer_addresses))

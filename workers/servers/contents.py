@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.servers.nodes import all_of
@@ -41,9 +42,11 @@ def record(stage: Stage, contents_by_node: dict[str, tuple[str, ...]]) -> None:
         if node != "primary":
             differing = sorted(set(expected) ^ set(lines))
             actual = "; ".join(differing[:_MOST_SHOWN]) if differing else _summary(lines)
-            stage.recorder.check(Check("data as on the primary", node, _summary(expected), actual, lines == expected))
+            stage.recorder.check(
+                Check(_("data as on the primary"), node, _summary(expected), actual, lines == expected)
+            )
 
 
 def _summary(lines: tuple[str, ...]) -> str:
     rows = sum(int(line.split("|")[1]) for line in lines)
-    return f"{len(lines)} tables, {rows} rows"
+    return _("{tables} tables, {rows} rows", tables=len(lines), rows=rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from results.domain.errors import CommandError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 
 # Lines that pg_dump writes for psql and servers of its own version, even where it dumps an older server.
@@ -28,9 +29,9 @@ async def dump(server: Server, database: str, *options: str) -> str:
         if error.exit_status != _NO_SUCH_PROGRAM:
             raise
         raise TrialError(
-            f"Agent {server.remote.address.name} has no pg_dump.",
+            _("Agent {agent} has no pg_dump.", agent=server.remote.address.name),
             where="arrange",
-            why=f"There is none in {server.installation.client_bin}, where psql is.",
-            todo="Install all of PostgreSQL's client programs.",
+            why=_("There is none in {folder}, where psql is.", folder=server.installation.client_bin),
+            todo=_("Install all of PostgreSQL's client programs."),
         ) from error
     return _FOREIGN.sub("", result.stdout)
