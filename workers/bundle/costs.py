@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from results.domain.environment.layers import LayerKind
 from results.domain.matrix import ONE_LOAD, TrialSpec
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Manifest
 
 PRIMARY = "primary"
@@ -17,10 +18,10 @@ _FROM_TOTALS = {
     "blocks.read": "blocks.read.per_transaction",
     "blocks.written": "blocks.written.per_transaction",
 }
-_PROMOTED = "it replayed the primary's changes before it served clients itself"
-_MIXED = "different parts of the load were at work there, and what was measured is not told apart"
-_UNCOUNTED = "how many transactions each server acknowledged is not known"
-_ONE_CLUSTER = "several servers of one cluster took load, and work for each other's transactions"
+_PROMOTED = _("it replayed the primary's changes before it served clients itself")
+_MIXED = _("different parts of the load were at work there, and what was measured is not told apart")
+_UNCOUNTED = _("how many transactions each server acknowledged is not known")
+_ONE_CLUSTER = _("several servers of one cluster took load, and work for each other's transactions")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ def costs(whole: Part, manifest: Manifest, spec: TrialSpec) -> tuple[list[Measur
             unknown.setdefault((m.node, count), []).append(name)
         elif count:
             measurements.append(Measurement(name, counts.work_done(m, value) / count, m.node))
-    gaps = [Gap("costs", node, f"{', '.join(names)}: {why}") for (node, why), names in unknown.items()]
+    gaps = [
+        Gap("costs", node, _("{metrics}: {why}", metrics=", ".join(names), why=why))
+        for (node, why), names in unknown.items()
+    ]
     return measurements, gaps
 
 

@@ -13,6 +13,7 @@ from results.domain.measurement.histogram import Histogram
 from results.domain.measurement.histogram import merge as merged_counts
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.costs import costs, total
 from workers.bundle.manifest import Manifest
 from workers.bundle.steadiness import METRICS as OF_STEADINESS
@@ -20,60 +21,68 @@ from workers.bundle.steadiness import steadiness
 
 T = TypeVar("T")
 
-_PER = "Of the measured window, divided by the transactions in it; where several servers had a part, by the node's own."
+_PER = _(
+    "Of the measured window, divided by the transactions in it; where several servers had a part, by the node's own."
+)
 METRICS = (
     Metric(
         "phase.seconds",
         "s",
         Better.NEITHER,
-        "Duration of a phase",
-        "By the worker's clock. Label: the phase.",
+        _("Duration of a phase"),
+        _("By the worker's clock. Label: the phase."),
         0.05,
-        label_noun="phase",
+        label_noun=_("phase"),
     ),
     Metric(
         "overhead.seconds",
         "s",
         Better.LOWER,
-        "Time beyond the measured window",
-        "The whole attempt without the measured window and the warm-up.",
+        _("Time beyond the measured window"),
+        _("The whole attempt without the measured window and the warm-up."),
         0.1,
     ),
     Metric(
         "tps.per_node",
         "tps",
         Better.HIGHER,
-        "Transactions per second, mean of the nodes",
-        "The total divided by the servers that took load, where there are several.",
+        _("Transactions per second, mean of the nodes"),
+        _("The total divided by the servers that took load, where there are several."),
         client_overhead=True,
     ),
     Metric(
         "cpu.per_transaction",
         "us",
         Better.LOWER,
-        "CPU per transaction",
-        f"Busy processors of the agent. {_PER}",
+        _("CPU per transaction"),
+        _(
+            "Busy processors of the agent. Of the measured window, divided by the transactions in it; where several "
+            "servers had a part, by the node's own."
+        ),
         client_overhead=True,
     ),
     Metric(
         "context_switches.per_transaction",
         "1",
         Better.LOWER,
-        "Context switches per transaction",
+        _("Context switches per transaction"),
         _PER,
         0.05,
         client_overhead=True,
     ),
-    Metric("wal.per_transaction", "B", Better.LOWER, "WAL per transaction", _PER),
+    Metric("wal.per_transaction", "B", Better.LOWER, _("WAL per transaction"), _PER),
     Metric(
         "blocks.read.per_transaction",
         "1",
         Better.LOWER,
-        "Blocks read per transaction",
-        f"Not found in buffers. {_PER}",
+        _("Blocks read per transaction"),
+        _(
+            "Not found in buffers. Of the measured window, divided by the transactions in it; where several servers "
+            "had a part, by the node's own."
+        ),
         0.05,
     ),
-    Metric("blocks.written.per_transaction", "1", Better.LOWER, "Blocks written per transaction", _PER, 0.05),
+    Metric("blocks.written.per_transaction", "1", Better.LOWER, _("Blocks written per transaction"), _PER, 0.05),
     *OF_STEADINESS,
 )
 
@@ -135,7 +144,11 @@ def _without_incomplete_log(whole: Part) -> Part:
     logged = sum(logs)
     if counted is None or not logs or logged == counted:
         return whole
-    reason = f"pgbench counted {counted:.0f} transactions, its log holds {logged}: percentiles are left out"
+    reason = _(
+        "pgbench counted {counted:.0f} transactions, its log holds {logged}: percentiles are left out",
+        counted=counted,
+        logged=logged,
+    )
     return replace(
         whole,
         latencies=(),

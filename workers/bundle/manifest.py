@@ -15,6 +15,7 @@ from results.domain.errors import ParseError
 from results.domain.json_text import first_problem, readable, require_bounded, too_deep
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
 
 FILE = "manifest.json"
@@ -57,7 +58,7 @@ _OF_ERRORS: Mapping[str, Any] = dict.fromkeys(
         "server_gone",
     ),
     str,
-) | {"retryable": bool, "unreachable": bool, "exit_status": int | None}
+) | {"retryable": bool, "unreachable": bool, "exit_status": int | None, "messages": Mapping[str, Any]}
 _OF_OTHER_PROGRAMS = ("imported", "published")  # notes of attempts that have no bundle
 
 
@@ -102,7 +103,7 @@ class Manifest:
         the field that is wrong."""
         value = _json(text)
         if not isinstance(value, dict) or isinstance(value.get("version"), bool) or value.get("version") != VERSION:
-            raise ParseError(f"The manifest is not of version {VERSION}.", file=FILE, text=text[:80])
+            raise ParseError(_("The manifest is not of version {version}.", version=VERSION), file=FILE, text=text[:80])
         if problem := first_problem(value):
             raise _wrong(": ".join(filter(None, problem)))
         try:
@@ -119,14 +120,14 @@ def _json(text: str) -> Any:
         require_bounded(text)
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ParseError("The manifest is not JSON.", file=FILE, line=error.lineno, text=error.msg) from error
+        raise ParseError(_("The manifest is not JSON."), file=FILE, line=error.lineno, text=error.msg) from error
     except (ValueError, RecursionError) as error:
         why = str(too_deep()) if isinstance(error, RecursionError) else str(error)
-        raise ParseError("The manifest cannot be read.", file=FILE, text=why) from None
+        raise ParseError(_("The manifest cannot be read."), file=FILE, text=why) from None
 
 
 def _wrong(why: str) -> ParseError:
-    what = "A field of the manifest is missing or has the wrong type."
+    what = _("A field of the manifest is missing or has the wrong type.")
     return ParseError(what, file=FILE, text=readable(why))
 
 

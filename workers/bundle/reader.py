@@ -30,11 +30,13 @@ from results.domain.measurement.plausible import (
     require_plausible,
     without_impossible,
 )
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_error import shown_error
 from results.domain.units import format_quantity
 from workers import registry
 from workers.bundle import derive
 from workers.bundle.manifest import FILE, Manifest, require_known_error, require_known_notes
-from workers.bundle.server_messages import with_gone_servers, with_server_message
+from workers.bundle.server_messages import reworded, with_gone_servers, with_server_message
 
 MAXIMUM_BYTES = 4 * 1024**3
 MOST_FILES = 100_000
@@ -72,7 +74,7 @@ class _Member(tarfile.TarInfo):
         if member.type == tarfile.GNUTYPE_SPARSE:
             raise _sparse(member.name)
         if member.type in _EXTENDED_HEADERS and member.size > _HEADER_BYTES:
-            raise IngestError("A file of the bundle has too long a header.", where=readable(member.name)[:200])
+            raise IngestError(_("A file of the bundle has too long a header."), where=readable(member.name)[:200])
         return member
 
     def _proc_gnusparse_10(self, member: tarfile.TarInfo, *_: object) -> None:
@@ -90,7 +92,7 @@ def open_files(path: Path, most_bytes: int = MAXIMUM_BYTES) -> dict[str, bytes]:
         with tarfile.open(path, "r:gz", tarinfo=_Member) as archive:
             return _members(archive, path, most_bytes)
     except _UNREADABLE as error:
-        raise IngestError("The bundle cannot be read.", where=str(path), why=str(error)) from error
+        raise IngestError(_("The bundle cannot be read."), where=str(path), why=str(error)) from error
 
 
 def _members(archive: tarfile.TarFile, path: Path, most_bytes: int) -> dict[str, bytes]:
@@ -100,16 +102,18 @@ def _members(archive: tarfile.TarFile, path: Path, most_bytes: int) -> dict[str,
     for count, member in enumerate(archive, 1):
         left -= member.size
         if member.size < 0 or left < 0:
-            what = f"The bundle is larger than {format_quantity(most_bytes, 'B')} unpacked."
+            what = _("The bundle is larger than {size} unpacked.", size=format_quantity(most_bytes, "B"))
             raise IngestError(what, where=str(path))
         if count > MOST_FILES:
-            raise IngestError(f"The bundle has more than {MOST_FILES} files.", where=str(path))
+            raise IngestError(_("The bundle has more than {most} files.", most=MOST_FILES), where=str(path))
         if member.issparse():
             raise _sparse(member.name)
         if not member.isfile():
             continue
         if member.name in files:
-            raise IngestError("Two files of the bundle have one name.", where=f"{path}: {readable(member.name)[:200]}")
+            raise IngestError(
+                _("Two files of the bundle have one name."), where=f"{path}: {readable(member.name)[:200]}"
+            )
         stream = archive.extractfile(member)
         assert stream is not None
         files[member.name] = stream.read()
@@ -117,8 +121,8 @@ def _members(archive: tarfile.TarFile, path: Path, most_bytes: int) -> dict[str,
 
 
 def _sparse(name: str) -> IngestError:
-    why = "It says to be larger than what is there; Teiten writes none."
-    return IngestError("A file of the bundle is sparse.", where=readable(name)[:200], why=why)
+    why = _("It says to be larger than what is there; Teiten writes none.")
+    return IngestError(_("A file of the bundle is sparse."), where=readable(name)[:200], why=why)
 
 
 def read(path: Path) -> ParsedTrial:
@@ -139,7 +143,9 @@ def load(path: Path, most_bytes: int = MAXIMUM_BYTES) -> tuple[Manifest, dict[st
     files = open_files(path, most_bytes)
     if FILE not in files:
         raise IngestError(
-            "There is no manifest in the bundle.", where=str(path), todo=f"Choose a bundle that holds {FILE}."
+            _("There is no manifest in the bundle."),
+            where=str(path),
+            todo=_("Choose a bundle that holds {file}.", file=FILE),
         )
     manifest = _manifest(files[FILE])
     _check_sums(manifest, files, path)
@@ -149,14 +155,14 @@ def load(path: Path, most_bytes: int = MAXIMUM_BYTES) -> tuple[Manifest, dict[st
 def _manifest(content: bytes) -> Manifest:
     try:
         if len(content) > _MANIFEST_BYTES:
-            raise IngestError("The manifest is larger than 64 MB.", where=FILE)
+            raise IngestError(_("The manifest is larger than 64 MB."), where=FILE)
         manifest = Manifest.from_json(content.decode())
         require_known_notes(manifest.notes)
         require_known_error(manifest.error or {})
     except UnicodeDecodeError as error:
-        raise IngestError("The manifest is no text in UTF-8.", where=FILE, why=str(error)) from error
+        raise IngestError(_("The manifest is no text in UTF-8."), where=FILE, why=str(error)) from error
     except ParseError as error:
-        raise IngestError(error.what, where=error.where, why=error.text, todo="Restore the archive.") from error
+        raise IngestError(error.what, where=error.where, why=error.text, todo=_("Restore the archive.")) from error
     return manifest
 
 
@@ -172,10 +178,10 @@ def parse(manifest: Manifest, files: Mapping[str, bytes]) -> ParsedTrial:
     except Exception as error:
         log.exception("bundle of trial %s, attempt %s", manifest.trial_key, manifest.attempt)
         raise IngestError(
-            f"Teiten itself failed on this bundle: {type(error).__name__}.",
-            where=f"trial {manifest.trial_key}, attempt {manifest.attempt}",
+            _("Teiten itself failed on this bundle: {error}.", error=type(error).__name__),
+            where=_("trial {trial}, attempt {attempt}", trial=manifest.trial_key, attempt=manifest.attempt),
             why=readable(str(error))[:300],
-            todo="Nothing of it was stored, and it is kept. Look at the log, and report it with the bundle.",
+            todo=_("Nothing of it was stored, and it is kept. Look at the log, and report it with the bundle."),
         ) from error
     return parsed
 
@@ -186,18 +192,18 @@ def spec_of(manifest: Manifest) -> TrialSpec:
         spec = TrialSpec.checked(manifest.spec)
     except ShapeError as error:
         raise IngestError(
-            "The specification of the trial cannot be read.", where=f"{FILE}: spec.{error.path}", why=error.what
+            _("The specification of the trial cannot be read."), where=f"{FILE}: spec.{error.path}", why=error.what
         ) from error
     kinds = registry.kinds()
     named = [("spec.workload", spec.workload, kinds.workloads), ("spec.topology", spec.topology, kinds.topologies)]
     named += [(f"spec.collectors[{n}]", name, kinds.collectors) for n, name in enumerate(spec.collectors)]
-    named += [(f"collectors[{n}][0]", name, kinds.collectors) for n, (name, _) in enumerate(manifest.collectors)]
+    named += [(f"collectors[{n}][0]", name, kinds.collectors) for n, (name, _node) in enumerate(manifest.collectors)]
     for field, name, known in named:
         if name not in known:
             raise IngestError(
-                f"This Teiten has no {readable(name)[:100]!r}.",
+                _("This Teiten has no {name!r}.", name=readable(name)[:100]),
                 where=f"{FILE}: {field}",
-                todo="Update Teiten; a kind of your own lies below a folder of TEITEN_KINDS.",
+                todo=_("Update Teiten; a kind of your own lies below a folder of TEITEN_KINDS."),
             )
     return spec
 
@@ -311,7 +317,7 @@ def _reading(manifest: Manifest, spec: TrialSpec, files: Mapping[str, bytes], fo
 def _parse(parser: Parse, reading: Reading) -> tuple[Part, dict[str, Any] | None]:
     """Return what a parser read, or the error of files that it cannot read, also where it breaks on them itself."""
     try:
-        with damaged("Teiten's parser failed on these files", parser.__module__):
+        with damaged(_("Teiten's parser failed on these files"), parser.__module__):
             return parser(reading), None
     except ParseError as error:
         return Part(), error.as_dict()
@@ -320,14 +326,16 @@ def _parse(parser: Parse, reading: Reading) -> tuple[Part, dict[str, Any] | None
 def _failure(part: Part) -> dict[str, Any] | None:
     if not part.failure:
         return None
-    return TrialError(WORKLOAD_FAILED, where="measure", why=part.failure, todo="See its output below.").as_dict()
+    return TrialError(WORKLOAD_FAILED, where="measure", why=part.failure, todo=_("See its output below.")).as_dict()
 
 
 def _add_failure(error: dict[str, Any], part: Part) -> dict[str, Any]:
     """Return the error of a phase that passed its deadline, with the failure that the workload's output reports."""
     if error.get("kind") != DeadlineError.kind or not part.failure:
         return error
-    return error | {"why": " ".join(filter(None, (part.failure, error["why"])))}
+    made = shown_error(error)
+    why = _("{before} {then}", before=part.failure, then=made["why"]) if made["why"] else part.failure
+    return reworded(error, why=why, todo=made["todo"])
 
 
 def _metrics_of(known: Mapping[str, Metric], whole: Part) -> tuple[Metric, ...]:
@@ -339,13 +347,13 @@ def _metrics_of(known: Mapping[str, Metric], whole: Part) -> tuple[Metric, ...]:
     """
     declared_by_output = {metric.name: metric for metric in whole.metrics}
     if duplicates := sorted(declared_by_output.keys() & known.keys()):
-        what = f"The output declares {', '.join(duplicates)}, which a spec declares already."
-        raise IngestError(what, where="bundle", todo="Rename the metric in the output or in the spec.")
+        what = _("The output declares {metrics}, which a spec declares already.", metrics=", ".join(duplicates))
+        raise IngestError(what, where="bundle", todo=_("Rename the metric in the output or in the spec."))
     known = {**known, **declared_by_output}
     used = sorted({measurement.metric for measurement in whole.measurements})
     if unknown := [name for name in used if name not in known]:
-        what = f"No spec declares {', '.join(unknown)}."
-        raise IngestError(what, where="bundle", todo="Declare it in the kind's spec.")
+        what = _("No spec declares {metrics}.", metrics=", ".join(unknown))
+        raise IngestError(what, where="bundle", todo=_("Declare it in the kind's spec."))
     return tuple(known[name] for name in used)
 
 
@@ -365,22 +373,26 @@ def _missing_collector(spec: TrialSpec, gaps: list[Gap]) -> dict[str, Any] | Non
     missing = next((gap for gap in gaps if gap.source in spec.required_collectors), None)
     if missing is None:
         return None
-    what = f"The plan requires the collector {missing.source}, which could not gather everything on {missing.node}."
+    what = _(
+        "The plan requires the collector {collector}, which could not gather everything on {node}.",
+        collector=missing.source,
+        node=missing.node,
+    )
     return TrialError(
-        what, where="collect", why=missing.reason, todo="Mend the cause, or do not require the collector."
+        what, where="collect", why=missing.reason, todo=_("Mend the cause, or do not require the collector.")
     ).as_dict()
 
 
 def _check_sums(manifest: Manifest, files: Mapping[str, bytes], path: Path) -> None:
     if unlisted := sorted(files.keys() - {FILE} - {file.path for file in manifest.files}):
-        what = "There is a file in the bundle that its manifest does not list."
-        raise IngestError(what, where=f"{path}: {readable(unlisted[0])[:200]}", todo="Restore the archive.")
+        what = _("There is a file in the bundle that its manifest does not list.")
+        raise IngestError(what, where=f"{path}: {readable(unlisted[0])[:200]}", todo=_("Restore the archive."))
     for file in manifest.files:
         if file.path not in files or hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
             raise IngestError(
-                f"{file.path} is missing or not as it was written.",
+                _("{file} is missing or not as it was written.", file=file.path),
                 where=str(path),
-                todo="Restore the archive.",
+                todo=_("Restore the archive."),
             )
 
 

@@ -6,17 +6,22 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
+from results.domain.errors import TeitenError
 from results.domain.failure_cause import SERVER_MESSAGE, first_server_message
 from results.domain.measurement.parsed_trial import Event
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_error import shown_error
 
 _LOG = re.compile(r"server/([^/]+?)(?:\.crashes)?\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
 _OF_CRASHES = ("PANIC:", "LOG:")
 _ENDED_ON_PURPOSE = ("cancelled", "lost")
 GONE = "servers_gone"  # note: node → last line of the log of a server that had ended when the trial was over
-_BY_WHOM = "The system log of its machine may say who ended it, such as the kernel where memory ran out."
+_MADE_OF = "messages"  # key of an error's JSON
+_BY_WHOM = _("The system log of its machine may say who ended it, such as the kernel where memory ran out.")
 
 
 def with_gone_servers(error: dict[str, Any], notes: Mapping[str, Any], agents: Mapping[str, str]) -> dict[str, Any]:
@@ -26,12 +31,29 @@ def with_gone_servers(error: dict[str, Any], notes: Mapping[str, Any], agents: M
     """
     if error.get("kind") in _ENDED_ON_PURPOSE or not notes.get(GONE):
         return error
-    gone = " ".join(
-        f"The server {node} on agent {agents.get(node, node)} had ended, and not by Teiten. Its log ends with: {line}"
+    each = [
+        _(
+            "The server {node} on agent {agent} had ended, and not by Teiten. Its log ends with: {line}",
+            node=node,
+            agent=agents.get(node, node),
+            line=line,
+        )
         for node, line in notes[GONE].items()
-    )
-    why = "\n".join(filter(None, (gone, error.get("why"))))
-    return error | {"server_gone": gone, "why": why, "todo": f"{_BY_WHOM} {error.get('todo') or ''}".strip()}
+    ]
+    gone = reduce(lambda before, one: _("{before} {then}", before=before, then=one), each)
+    made = shown_error(error)
+    why = _("{server_gone}\n{why}", server_gone=gone, why=made["why"]) if made.get("why") else gone
+    todo = _("{by_whom} {todo}", by_whom=_BY_WHOM, todo=made["todo"]) if made.get("todo") else _BY_WHOM
+    return reworded(error, why=why, todo=todo) | {"server_gone": gone}
+
+
+def reworded(error: Mapping[str, Any], *, why: str, todo: str) -> dict[str, Any]:
+    """Return `TeitenError.as_dict()` with another cause and another next step, and with what these were made of."""
+    new = TeitenError("", why=why, todo=todo).as_dict()
+    kept = {name: made for name, made in error.get(_MADE_OF, {}).items() if name not in ("why", "todo")}
+    fields = {name: value for name, value in error.items() if name != _MADE_OF}
+    made_of = kept | new.get(_MADE_OF, {})
+    return fields | {"why": new["why"], "todo": new["todo"]} | ({_MADE_OF: made_of} if made_of else {})
 
 
 def with_server_message(

@@ -14,6 +14,7 @@ from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Manifest
 from workers.postgres.configuration import PREFERRED
 
@@ -21,18 +22,30 @@ FEWEST_SECONDS = 10  # of which anything is said
 FEWEST_AT_START = 3  # seconds
 _RATE = "tps"
 _LOG = "pg_stat"  # the collector that reads the servers' log
-_SECONDS = "Of transactions per second, second by second of the measured window, at least ten of them."
 _ELAPSED = re.compile(r"\(elapsed: (\d+\.\d+) s\)$")
 _LEFT_OUT = re.compile(r"\d+ more until here")  # in place of events beyond the most that are kept
 
 METRICS = (
-    Metric("steady.variation", "%", Better.LOWER, "Variation of the seconds", f"Standard deviation. {_SECONDS}", 0.1),
+    Metric(
+        "steady.variation",
+        "%",
+        Better.LOWER,
+        _("Variation of the seconds"),
+        _(
+            "Standard deviation. Of transactions per second, second by second of the measured window, at least ten of "
+            "them."
+        ),
+        0.1,
+    ),
     Metric(
         "steady.autocorrelation",
         "1",
         Better.NEITHER,
-        "Autocorrelation of the seconds",
-        f"From each second to the next, 1 at most: high where slow times last. {_SECONDS}",
+        _("Autocorrelation of the seconds"),
+        _(
+            "From each second to the next, 1 at most: high where slow times last. Of transactions per second, second "
+            "by second of the measured window, at least ten of them."
+        ),
         0.1,
         signed=True,
     ),
@@ -40,8 +53,11 @@ METRICS = (
         "steady.trend",
         "%",
         Better.NEITHER,
-        "Trend within the window",
-        f"From its beginning to its end by least squares, in percent of the mean. {_SECONDS}",
+        _("Trend within the window"),
+        _(
+            "From its beginning to its end by least squares, in percent of the mean. Of transactions per second, "
+            "second by second of the measured window, at least ten of them."
+        ),
         0.1,
         signed=True,
     ),
@@ -49,8 +65,11 @@ METRICS = (
         "steady.start",
         "%",
         Better.NEITHER,
-        "Start of the window",
-        f"Its first tenth, at least three seconds, against the rest: low while caches still fill. {_SECONDS}",
+        _("Start of the window"),
+        _(
+            "Its first tenth, at least three seconds, against the rest: low while caches still fill. Of transactions "
+            "per second, second by second of the measured window, at least ten of them."
+        ),
         0.1,
         signed=True,
     ),
@@ -58,15 +77,15 @@ METRICS = (
         "steady.checkpoints",
         "1",
         Better.NEITHER,
-        "Checkpoints in the window",
-        "Checkpoints, or restartpoints, that were at work in any part of it, by the server's log.",
+        _("Checkpoints in the window"),
+        _("Checkpoints, or restartpoints, that were at work in any part of it, by the server's log."),
     ),
     Metric(
         "steady.autovacuums",
         "1",
         Better.NEITHER,
-        "Autovacuums in the window",
-        "Automatic VACUUM and ANALYZE that were at work in any part of it, by the server's log.",
+        _("Autovacuums in the window"),
+        _("Automatic VACUUM and ANALYZE that were at work in any part of it, by the server's log."),
     ),
 )
 

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from results.domain.errors import IngestError, TrialError, full_error, is_full
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
+from results.domain.messages import gettext_lazy as _
 from results.domain.packing import pack_streams
 from results.domain.secrets import masked_bytes, masked_pieces
 from workers.bundle.manifest import FILE, Manifest
@@ -21,7 +22,7 @@ UNFINISHED = "unfinished"
 LARGEST_BUNDLE_BYTES = 2 * 1024**3  # unpacked; less than a reader takes
 _OF_WORKLOAD = "workload/"
 _OF_ATTEMPT = re.compile(r"([0-9]+)-([0-9]+)-([0-9]+)(?:\+[0-9]+)?(?:\.checkpoint|\.partial)?\Z")
-_WHY_LEFT_OUT = f"a bundle holds {LARGEST_BUNDLE_BYTES // 1024**3} GiB"
+_WHY_LEFT_OUT = _("a bundle holds {size} GiB", size=LARGEST_BUNDLE_BYTES // 1024**3)
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ def archived_before(root: Path, trial_key: str, attempt: int) -> Archived | None
 
 def _there_already(archive: Path) -> IngestError:
     return IngestError(
-        "The attempt has a bundle already.",
+        _("The attempt has a bundle already."),
         where=str(archive),
-        todo="Retry the trial: its next attempt has a place of its own. Move the file away where it is of another "
-        "warehouse.",
+        todo=_(
+            "Retry the trial: its next attempt has a place of its own. Move the file away where it is of "
+            "another warehouse."
+        ),
     )
 
 
@@ -118,7 +121,7 @@ class BundleWriter:
     def _path(self, path: str) -> Path:
         parts = PurePosixPath(path).parts
         if not parts or ".." in parts or path.startswith("/") or path == FILE:
-            raise IngestError(f"{path!r} is not a path inside a bundle.", where=str(self.archive))
+            raise IngestError(_("{path!r} is not a path inside a bundle.", path=path), where=str(self.archive))
         target = self.directory.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
         return target
@@ -179,11 +182,16 @@ class BundleWriter:
                 break
             size = sizes.pop(name)
             total -= size
-            why = f"{name}, of {size} bytes, was left out: {_WHY_LEFT_OUT}"
+            why = _(
+                "{file}, of {size} bytes, was left out: {why}",
+                file=name,
+                size=size,
+                why=_WHY_LEFT_OUT,
+            )
             self.gap(*_source(name), why)
             if name.startswith(_OF_WORKLOAD) and error is None:
-                what, todo = "The workload wrote more than a bundle holds.", "Have it write less."
-                error = TrialError(what, where=name, why=f"{why}.", todo=todo).as_dict()
+                what, todo = _("The workload wrote more than a bundle holds."), _("Have it write less.")
+                error = TrialError(what, where=name, why=_("{why}.", why=why), todo=todo).as_dict()
         return sizes, error
 
     def _streams(self, manifest: bytes, sizes: Mapping[str, int]) -> Iterator[tuple[str, int, IO[bytes]]]:
@@ -245,5 +253,5 @@ def checksum(path: Path) -> str:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        todo = "Restore it from a backup."
-        raise IngestError("The archive cannot be read.", where=str(path), why=str(error), todo=todo) from error
+        todo = _("Restore it from a backup.")
+        raise IngestError(_("The archive cannot be read."), where=str(path), why=str(error), todo=todo) from error

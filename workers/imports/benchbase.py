@@ -10,6 +10,7 @@ from results.domain.errors import ImportedFileError
 from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.imports.shared import cut, number, read_json
 
 _GOODPUT = "Goodput (requests/second)"
@@ -18,32 +19,38 @@ _DISTRIBUTION = "Latency Distribution"
 _ENDED = ("EXIT", "DONE", "LATENCY_COMPLETE")
 _TOTALS = {
     _GOODPUT: Metric(
-        "benchbase.goodput", "1/s", Better.HIGHER, "Goodput", "From BenchBase: transactions that succeeded, a second."
+        "benchbase.goodput",
+        "1/s",
+        Better.HIGHER,
+        _("Goodput"),
+        _("From BenchBase: transactions that succeeded, a second."),
     ),
     "Throughput (requests/second)": Metric(
         "benchbase.throughput",
         "1/s",
         Better.HIGHER,
-        "Throughput (BenchBase)",
-        "From BenchBase: all transactions, those that were aborted among them, a second.",
+        _("Throughput (BenchBase)"),
+        _("From BenchBase: all transactions, those that were aborted among them, a second."),
     ),
-    "Measured Requests": Metric("benchbase.requests", "1", Better.NEITHER, "Measured requests", "From BenchBase."),
+    "Measured Requests": Metric(
+        "benchbase.requests", "1", Better.NEITHER, _("Measured requests"), _("From BenchBase.")
+    ),
 }
-_HELP = "From BenchBase, over all measured requests."
+_HELP = _("From BenchBase, over all measured requests.")
 _LATENCIES = {
     f"{words} Latency (microseconds)": Metric(
-        f"benchbase.latency.{name}", "us", Better.LOWER, f"{words} latency (BenchBase)", _HELP, minimum_effect
+        f"benchbase.latency.{name}", "us", Better.LOWER, label, _HELP, minimum_effect
     )
-    for words, name, minimum_effect in (
-        ("Average", "mean", 0.02),
-        ("Minimum", "min", 0.1),
-        ("25th Percentile", "p25", 0.02),
-        ("Median", "p50", 0.02),
-        ("75th Percentile", "p75", 0.02),
-        ("90th Percentile", "p90", 0.05),
-        ("95th Percentile", "p95", 0.05),
-        ("99th Percentile", "p99", 0.05),
-        ("Maximum", "max", 0.25),
+    for words, name, label, minimum_effect in (
+        ("Average", "mean", _("Average latency (BenchBase)"), 0.02),
+        ("Minimum", "min", _("Minimum latency (BenchBase)"), 0.1),
+        ("25th Percentile", "p25", _("25th Percentile latency (BenchBase)"), 0.02),
+        ("Median", "p50", _("Median latency (BenchBase)"), 0.02),
+        ("75th Percentile", "p75", _("75th Percentile latency (BenchBase)"), 0.02),
+        ("90th Percentile", "p90", _("90th Percentile latency (BenchBase)"), 0.05),
+        ("95th Percentile", "p95", _("95th Percentile latency (BenchBase)"), 0.05),
+        ("99th Percentile", "p99", _("99th Percentile latency (BenchBase)"), 0.05),
+        ("Maximum", "max", _("Maximum latency (BenchBase)"), 0.25),
     )
 }
 
@@ -61,7 +68,7 @@ def _trial(file: TextFile) -> ImportedTrial:
     values = read_json(file)
     if len(values) != 1 or not isinstance(values[0], dict):
         raise ImportedFileError(
-            "The file is no summary of one run.", where=file.name, todo="Import each summary.json by itself."
+            _("The file is no summary of one run."), where=file.name, todo=_("Import each summary.json by itself.")
         )
     summary: dict[str, Any] = values[0]
     _require_success(file.name, summary)
@@ -71,7 +78,7 @@ def _trial(file: TextFile) -> ImportedTrial:
     ]
     part = Part(
         tuple(Measurement(metric.name, value) for metric, value in measured),
-        metrics=tuple(metric for metric, _ in measured),
+        metrics=tuple(metric for metric, _value in measured),
     )
     workload = str(summary.get("Benchmark Type") or "benchbase")
     return ImportedTrial(file.name, (file.name,), _facts(summary), part, workload=workload)
@@ -80,7 +87,11 @@ def _trial(file: TextFile) -> ImportedTrial:
 def _distribution(file: str, summary: Mapping[str, Any]) -> Mapping[str, Any]:
     distribution = summary.get(_DISTRIBUTION) or {}
     if not isinstance(distribution, dict):
-        raise ImportedFileError(f"{_DISTRIBUTION!r} is no object.", where=file, todo="Import the file unchanged.")
+        raise ImportedFileError(
+            _("{key!r} is no object.", key=_DISTRIBUTION),
+            where=file,
+            todo=_("Import the file unchanged."),
+        )
     return distribution
 
 
@@ -91,9 +102,9 @@ def _values(file: str, values: Mapping[str, Any], metrics: Mapping[str, Metric])
 def _require_success(file: str, summary: Mapping[str, Any]) -> None:
     state = summary.get("Final State")
     if state is not None and state not in _ENDED:
-        raise cut(file, f"Its final state is {state!r}.")
+        raise cut(file, _("Its final state is {state}.", state=repr(state)))
     if number(file, summary, _GOODPUT) <= 0 or summary.get("Measured Requests") == 0:
-        raise cut(file, "No request succeeded.")
+        raise cut(file, _("No request succeeded."))
 
 
 def _facts(summary: Mapping[str, Any]) -> dict[str, Scalar]:
@@ -120,7 +131,7 @@ def _whole(text: str) -> Scalar:
 FORMAT = Format(
     name="benchbase",
     title="BenchBase",
-    files="The summary.json of each run, from BenchBase's folder results/.",
+    files=_("The summary.json of each run, from BenchBase's folder results/."),
     headline="benchbase.goodput",
     metrics=(*_TOTALS.values(), *_LATENCIES.values()),
     recognises=recognises,

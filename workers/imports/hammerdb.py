@@ -12,6 +12,7 @@ from results.domain.errors import ImportedFileError
 from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.imports.shared import MS, cut, number, read_json, several_runs
 from workers.workloads.tpcc.spec import SPEC as TPCC
 
@@ -21,30 +22,30 @@ _TPM = Metric(
     "hammerdb.tpm",
     "1/min",
     Better.HIGHER,
-    "Transactions per minute (HammerDB)",
-    "From HammerDB: commits and rollbacks that the server counts in all its databases.",
+    _("Transactions per minute (HammerDB)"),
+    _("From HammerDB: commits and rollbacks that the server counts in all its databases."),
 )
-_HELP = "From HammerDB's time profile, over all virtual users. Label: the procedure."
-_CALLS = Metric("hammerdb.calls", "1", Better.NEITHER, "Calls of a procedure", _HELP, label_noun="procedure")
+_HELP = _("From HammerDB's time profile, over all virtual users. Label: the procedure.")
+_CALLS = Metric("hammerdb.calls", "1", Better.NEITHER, _("Calls of a procedure"), _HELP, label_noun=_("procedure"))
 _LATENCIES = {
     f"{key}_ms": Metric(
         f"hammerdb.latency.{name}",
         "us",
         Better.LOWER,
-        f"{words} latency (HammerDB)",
+        label,
         _HELP,
         effect,
-        label_noun="procedure",
+        label_noun=_("procedure"),
     )
-    for key, name, words, effect in (
-        ("avg", "mean", "Mean", 0.02),
-        ("min", "min", "Smallest", 0.1),
-        ("p25", "p25", "p25", 0.02),
-        ("p50", "p50", "p50", 0.02),
-        ("p75", "p75", "p75", 0.02),
-        ("p95", "p95", "p95", 0.05),
-        ("p99", "p99", "p99", 0.05),
-        ("max", "max", "Largest", 0.25),
+    for key, name, label, effect in (
+        ("avg", "mean", _("Mean latency (HammerDB)"), 0.02),
+        ("min", "min", _("Smallest latency (HammerDB)"), 0.1),
+        ("p25", "p25", _("p25 latency (HammerDB)"), 0.02),
+        ("p50", "p50", _("p50 latency (HammerDB)"), 0.02),
+        ("p75", "p75", _("p75 latency (HammerDB)"), 0.02),
+        ("p95", "p95", _("p95 latency (HammerDB)"), 0.05),
+        ("p99", "p99", _("p99 latency (HammerDB)"), 0.05),
+        ("max", "max", _("Largest latency (HammerDB)"), 0.25),
     )
 }
 _RESULT = re.compile(r"TEST RESULT : System achieved ([0-9]+) NOPM from ([0-9]+) (\S.*) TPM")
@@ -80,13 +81,13 @@ def _trial(file: TextFile) -> ImportedTrial:
     for value in read_json(file):
         _read_value(file.name, value, job)
     if job.results > 1:
-        raise several_runs(file.name, f"It has {job.results} results.")
+        raise several_runs(file.name, _("It has {count} results.", count=job.results))
     if not job.nopm:
-        raise cut(file.name, "The job has no result of TPROC-C, or one of 0 NOPM.")
+        raise cut(file.name, _("The job has no result of TPROC-C, or one of 0 NOPM."))
     measured = [(_NOPM, "", job.nopm), (_TPM, "", job.tpm), *_times(file.name, job)]
     part = Part(
         tuple(Measurement(metric.name, value, label=label) for metric, label, value in measured),
-        metrics=tuple({metric.name: metric for metric, _, _ in measured}.values()),
+        metrics=tuple({metric.name: metric for metric, _label, _value in measured}.values()),
     )
     return ImportedTrial(file.name, (file.name,), job.facts, part, workload="TPROC-C")
 
@@ -104,16 +105,16 @@ def _read_report(file: str, report: Mapping[str, Any], job: _Job) -> None:
     about, config, result = (_object(file, report, key) for key in ("job", "benchmark_config", "result"))
     if about.get("benchmark") not in ("TPROC-C", None):
         raise ImportedFileError(
-            f"The job ran {about['benchmark']}.",
+            _("The job ran {benchmark}.", benchmark=str(about["benchmark"])),
             where=file,
-            todo="Only jobs of TPROC-C can be imported; others as CSV.",
+            todo=_("Only jobs of TPROC-C can be imported; others as CSV."),
         )
     job.nopm, job.tpm = number(file, result, "nopm"), number(file, result, "tpm")
     job.results += 1
     job.facts |= _facts(file, about, config)
     rows = _object(file, report, "response_times").get("rows") or []
     if not isinstance(rows, list):
-        raise ImportedFileError("'rows' is no list.", where=file, todo="Import the file unchanged.")
+        raise ImportedFileError(_("{key!r} is no list.", key="rows"), where=file, todo=_("Import the file unchanged."))
     _add_procedures(file, {str(row.get("name")): row for row in rows if isinstance(row, dict)}, job)
 
 
@@ -135,14 +136,14 @@ def _facts(file: str, about: Mapping[str, Any], config: Mapping[str, Any]) -> di
 
 def _add_procedures(file: str, procedures: Mapping[str, Mapping[str, Any]], job: _Job) -> None:
     if twice := sorted(job.procedures.keys() & procedures):
-        raise several_runs(file, f"It has the times of {twice[0]} twice.")
+        raise several_runs(file, _("It has the times of {procedure} twice.", procedure=twice[0]))
     job.procedures |= procedures
 
 
 def _object(file: str, values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = values.get(key, {})
     if not isinstance(value, dict):
-        raise ImportedFileError(f"{key!r} is no object.", where=file, todo="Import the file unchanged.")
+        raise ImportedFileError(_("{key!r} is no object.", key=key), where=file, todo=_("Import the file unchanged."))
     return value
 
 
@@ -171,7 +172,9 @@ def _times(file: str, job: _Job) -> Iterator[tuple[Metric, str, float]]:
 FORMAT = Format(
     name="hammerdb",
     title="HammerDB",
-    files="A job of TPROC-C as JSON: jobs summaryjson, or what jobs ID result and jobs ID timing printed, in one file.",
+    files=_(
+        "A job of TPROC-C as JSON: jobs summaryjson, or what jobs ID result and jobs ID timing printed, in one file."
+    ),
     headline="nopm",
     metrics=(_TPM, _CALLS, *_LATENCIES.values()),
     recognises=recognises,

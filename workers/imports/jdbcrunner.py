@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import PurePath
 
 from results.domain.errors import ImportedFileError
@@ -12,27 +13,28 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 from workers.imports.shared import KNOWN, MS, cut, files_of, several_runs
 
 _THROUGHPUTS, _TIMES = "Elapsed time[sec],", "Response time[msec],"  # how the two result files begin
-_HELP = "From JdbcRunner, cut to whole milliseconds: 0 is less than one. Label: one kind of transaction."
+_HELP = _("From JdbcRunner, cut to whole milliseconds: 0 is less than one. Label: one kind of transaction.")
 _WORDS = {
-    "minimum": ("min", "Smallest"),
-    "50%tile": ("p50", "p50"),
-    "90%tile": ("p90", "p90"),
-    "95%tile": ("p95", "p95"),
-    "99%tile": ("p99", "p99"),
-    "maximum": ("max", "Largest"),
+    "minimum": ("min", _("Smallest latency (JdbcRunner)")),
+    "50%tile": ("p50", _("p50 latency (JdbcRunner)")),
+    "90%tile": ("p90", _("p90 latency (JdbcRunner)")),
+    "95%tile": ("p95", _("p95 latency (JdbcRunner)")),
+    "99%tile": ("p99", _("p99 latency (JdbcRunner)")),
+    "maximum": ("max", _("Largest latency (JdbcRunner)")),
 }
 _LATENCIES = {
     words: Metric(
         f"jdbcrunner.latency.{name}",
         "us",
         Better.LOWER,
-        f"{label} latency (JdbcRunner)",
+        label,
         _HELP,
         0.05,
-        label_noun="transaction",
+        label_noun=_("transaction"),
     )
     for words, (name, label) in _WORDS.items()
 }
@@ -40,9 +42,9 @@ _MEAN = Metric(
     "jdbcrunner.latency.mean",
     "us",
     Better.LOWER,
-    "Mean latency (JdbcRunner)",
-    "From the counts in JdbcRunner's file _r.csv, each cut to whole milliseconds. Label: one kind of transaction.",
-    label_noun="transaction",
+    _("Mean latency (JdbcRunner)"),
+    _("From the counts in JdbcRunner's file _r.csv, each cut to whole milliseconds. Label: one kind of transaction."),
+    label_noun=_("transaction"),
 )
 _LINE = re.compile(r"\[(?:(?P<count>Total tx count)|Response time \((?P<which>[^)]+)\))\] (?P<values>\S*)")
 _COUNT, _TIME = "[0-9]{1,15}", r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
@@ -65,15 +67,15 @@ def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
     outputs = [file for file in files if file not in results]
     if not outputs:
         raise ImportedFileError(
-            "There is a result file, but not what JdbcRunner printed.",
+            _("There is a result file, but not what JdbcRunner printed."),
             where=results[0].name,
-            why="It does not say how many agents there were, nor whether the run came to its end.",
-            todo="Add the console output, or jdbcrunner.log of one run.",
+            why=_("It does not say how many agents there were, nor whether the run came to its end."),
+            todo=_("Add the console output, or jdbcrunner.log of one run."),
         )
     of_output = files_of(
         {output.name: _beginnings(output) for output in outputs},
         results,
-        todo="Keep the name that JdbcRunner gave it, log_START_t.csv, or name it after its output.",
+        todo=_("Keep the name that JdbcRunner gave it, log_START_t.csv, or name it after its output."),
     )
     return [_trial(output, of_output[output.name]) for output in outputs]
 
@@ -88,15 +90,15 @@ def _trial(output: TextFile, results: Sequence[TextFile]) -> ImportedTrial:
     values = _values(output)
     facts = _facts(output.text)
     if "Total tx count" not in values or not facts.get("duration_s"):
-        raise cut(output.name, "There is no line [Total tx count] or no Measurement time.")
+        raise cut(output.name, _("There is no line [Total tx count] or no Measurement time."))
     counts = [int(count) for count in values["Total tx count"]]
     if not sum(counts):
-        raise cut(output.name, "No transaction came to its end.")
+        raise cut(output.name, _("No transaction came to its end."))
     labels = _labels(output.text, len(counts))
     measured = [*_throughput(counts, labels, float(facts["duration_s"])), *_latencies(values, labels)]
     part = Part(
         tuple(Measurement(metric.name, value, label=label) for metric, label, value in measured),
-        metrics=tuple({metric.name: metric for metric, _, _ in measured}.values()),
+        metrics=tuple({metric.name: metric for metric, _label, _value in measured}.values()),
     )
     for file in results:
         if file.text.startswith(_THROUGHPUTS):
@@ -117,10 +119,10 @@ def _values(output: TextFile) -> dict[str, list[str]]:
         kinds = len(values.get("Total tx count", texts))
         if len(texts) != kinds or not all(re.fullmatch(one, text) for text in texts):
             raise ImportedFileError(
-                "This is not as JdbcRunner prints it.",
+                _("This is not as JdbcRunner prints it."),
                 where=f"{output.name}:{output.text.count(chr(10), 0, match.start()) + 1}",
                 why=repr(match[0][:200]),
-                todo="Import the output unchanged.",
+                todo=_("Import the output unchanged."),
             )
         values[match["count"] or match["which"]] = texts
     return values
@@ -128,7 +130,7 @@ def _values(output: TextFile) -> dict[str, list[str]]:
 
 def _require_success(output: TextFile) -> None:
     if output.text.count("> JdbcRunner ") > 1:
-        raise several_runs(output.name, "'> JdbcRunner' is there several times.")
+        raise several_runs(output.name, _("'> JdbcRunner' is there several times."))
     if "< JdbcRunner SUCCESS" not in output.text:
         error = re.search(r"^.*\[ERROR\] .+$", output.text, re.MULTILINE)
         raise cut(output.name, error[0] if error else "")
@@ -170,10 +172,10 @@ def _rows(file: TextFile, columns: int) -> list[list[float]]:
         cells = line.split(",")
         if len(cells) != columns + 1 or not all(re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cell) for cell in cells):
             raise ImportedFileError(
-                "This is no row of JdbcRunner's result file.",
+                _("This is no row of JdbcRunner's result file."),
                 where=f"{file.name}:{number}",
                 why=repr(line[:200]),
-                todo="Import the file unchanged, beside the output of the same run.",
+                todo=_("Import the file unchanged, beside the output of the same run."),
             )
         rows.append([float(cell) for cell in cells])
     return rows
@@ -190,20 +192,24 @@ def _with_rates(
     """Add the rates over time. Raises ImportedFileError where they are not those of the output: a row a second of
     measurement, and as many transactions, but for the one of each agent that the end interrupts."""
     rows = _rows(file, len(labels))
-    differences = []
+    differences: list[str] = []
     if len(rows) != facts["duration_s"]:
-        differences.append(f"{len(rows)} seconds in the file, {facts['duration_s']} in the output")
+        differences.append(
+            _("{rows} seconds in the file, {seconds} in the output", rows=len(rows), seconds=facts["duration_s"])
+        )
     for index, (label, count) in enumerate(zip(labels, counts, strict=True), 1):
         total = sum(row[index] for row in rows)
         if abs(total - count) > float(facts.get("clients", 0)):
-            of_label = f" of {label}" if label else ""
-            differences.append(f"{total:,.0f} transactions{of_label} in the file, {count:,} in the output")
+            differences.append(_other_count(label, total, count))
     if differences:
         raise ImportedFileError(
-            "The result file is not of the run that the output is of.",
+            _("The result file is not of the run that the output is of."),
             where=f"{file.name}, {output}",
-            why=f"There are {'; '.join(differences)}.",
-            todo="Add the result file of the same run.",
+            why=_(
+                "There are {differences}.",
+                differences=reduce(lambda before, then: _("{before}; {then}", before=before, then=then), differences),
+            ),
+            todo=_("Add the result file of the same run."),
         )
     times = tuple(row[0] for row in rows)
     series = [
@@ -222,13 +228,35 @@ def _with_mean(part: Part, file: TextFile, labels: Sequence[str], counts: Sequen
         total = sum(row[index] for row in rows)
         if total != count:
             raise ImportedFileError(
-                f"The file counts {total:,.0f} transactions{f' of {label}' if label else ''}, the output {count:,}.",
+                _other_total(label, total, count),
                 where=file.name,
-                todo="Add the result file of the same run.",
+                todo=_("Add the result file of the same run."),
             )
         if total:
             means.append(Measurement(_MEAN.name, MS * sum(row[0] * row[index] for row in rows) / total, label=label))
     return replace(part, measurements=(*part.measurements, *means), metrics=(*part.metrics, _MEAN))
+
+
+def _other_count(label: str, total: float, count: int) -> str:
+    if not label:
+        return _("{total:,.0f} transactions in the file, {count:,} in the output", total=total, count=count)
+    return _(
+        "{total:,.0f} transactions of {label} in the file, {count:,} in the output",
+        total=total,
+        label=label,
+        count=count,
+    )
+
+
+def _other_total(label: str, total: float, count: int) -> str:
+    if not label:
+        return _("The file counts {total:,.0f} transactions, the output {count:,}.", total=total, count=count)
+    return _(
+        "The file counts {total:,.0f} transactions of {label}, the output {count:,}.",
+        total=total,
+        label=label,
+        count=count,
+    )
 
 
 def _facts(text: str) -> dict[str, Scalar]:
@@ -246,7 +274,7 @@ def _facts(text: str) -> dict[str, Scalar]:
 FORMAT = Format(
     name="jdbcrunner",
     title="JdbcRunner",
-    files="What JdbcRunner printed, and its result files log_…_t.csv and log_…_r.csv where they are there.",
+    files=_("What JdbcRunner printed, and its result files log_…_t.csv and log_…_r.csv where they are there."),
     headline="tps",
     metrics=(_MEAN, *_LATENCIES.values()),
     recognises=recognises,

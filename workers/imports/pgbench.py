@@ -12,6 +12,7 @@ from results.domain.errors import ImportedFileError, ParseError
 from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFile, named
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import gettext_lazy as _
 from workers.imports.pgbench_log import is_log, read_logs
 from workers.imports.shared import files_of, several_runs
 from workers.pgbench.metrics import METRICS
@@ -20,7 +21,7 @@ from workers.pgbench.progress import first_error
 
 _NODE = "client"
 _WHOLE = 0.9  # of the duration, from which a run counts as whole: connecting takes the rest
-_AGAIN = "Import a run that came to its end: a run that failed has no result to compare."
+_AGAIN = _("Import a run that came to its end: a run that failed has no result to compare.")
 # a line of the report → the dimension that it states
 _FACTS = {
     "scaling factor": "scale",
@@ -59,15 +60,15 @@ def read(files: Sequence[TextFile]) -> list[ImportedTrial]:
     outputs = [file for file in files if file not in logs]
     if not outputs:
         raise ImportedFileError(
-            "There is a log of transactions, but no report of pgbench.",
+            _("There is a log of transactions, but no report of pgbench."),
             where=logs[0].name,
-            why="The log does not say how many clients there were, nor whether the run came to its end.",
-            todo="Add what pgbench printed when it ended.",
+            why=_("The log does not say how many clients there were, nor whether the run came to its end."),
+            todo=_("Add what pgbench printed when it ended."),
         )
     of_output = files_of(
         {output.name: (f"{PurePath(output.name).stem}.",) for output in outputs},
         logs,
-        todo="Name it after its output: c8.log.4711 beside c8.txt (pgbench --log-prefix=c8.log).",
+        todo=_("Name it after its output: c8.log.4711 beside c8.txt (pgbench --log-prefix=c8.log)."),
     )
     return [_trial(output, of_output[output.name]) for output in outputs]
 
@@ -77,9 +78,9 @@ def _trial(output: TextFile, logs: Sequence[TextFile]) -> ImportedTrial:
     facts = _facts(output.text)
     if "clients" not in facts:
         raise ImportedFileError(
-            "The report has no line 'number of clients'.",
+            _("The report has no line 'number of clients'."),
             where=output.name,
-            todo="Import the whole of what pgbench printed.",
+            todo=_("Import the whole of what pgbench printed."),
         )
     if logs:
         part = _with_logs(part, logs)
@@ -95,9 +96,9 @@ def _read_report(output: TextFile) -> Part:
     failure = first_error(text)
     if not re.search(r"^tps = ", text, re.MULTILINE):
         raise ImportedFileError(
-            "The output ends before pgbench's result: it has no line 'tps ='.",
+            _("The output ends before pgbench's result: it has no line 'tps ='."),
             where=output.name,
-            why=failure or "The run was broken off, or the file was cut.",
+            why=failure or _("The run was broken off, or the file was cut."),
             todo=_AGAIN,
         )
     reading = Reading(node=_NODE, files={"stdout": text, "stderr": text, "exit": "0"}, parameters={}, window=(0.0, 0.0))
@@ -105,13 +106,13 @@ def _read_report(output: TextFile) -> Part:
         part = run_part(reading, (), connect="average connection time" in text)
     except ParseError as error:
         raise ImportedFileError(
-            f"This is not as pgbench prints it: {error.what}.",
+            _("This is not as pgbench prints it: {what}.", what=error.what),
             where=f"{output.name}:{error.line}" if error.line else output.name,
             why=error.why,
-            todo="Import the output unchanged.",
+            todo=_("Import the output unchanged."),
         ) from None
     if failure := part.failure or _ended_early(text):
-        raise ImportedFileError("The run did not succeed.", where=output.name, why=failure, todo=_AGAIN)
+        raise ImportedFileError(_("The run did not succeed."), where=output.name, why=failure, todo=_AGAIN)
     return part
 
 
@@ -120,11 +121,13 @@ def _require_one_run(file: str, text: str) -> None:
     for beginning in _ONCE:
         lines = re.findall(f"^{beginning}.*", text, re.MULTILINE)
         if len(lines) > 1:
-            raise several_runs(file, f"It has {lines[0][:100]!r} and {lines[1][:100]!r}.")
+            raise several_runs(file, _("It has {first!r} and {second!r}.", first=lines[0][:100], second=lines[1][:100]))
     times_s = [float(time) for time in re.findall(r"^progress: ([\d.]+) s, ", text, re.MULTILINE)]
     for before, after in pairwise(times_s):
         if after < before:
-            raise several_runs(file, f"The progress at {after:g} s comes after that at {before:g} s.")
+            raise several_runs(
+                file, _("The progress at {after:g} s comes after that at {before:g} s.", after=after, before=before)
+            )
 
 
 def _ended_early(text: str) -> str:
@@ -135,12 +138,16 @@ def _ended_early(text: str) -> str:
     done = int(processed[1])
     others = re.findall(r"^number of (?:failed transactions|transactions skipped): (\d+)", text, re.MULTILINE)
     if processed[2] and done + sum(map(int, others)) < int(processed[2]):
-        return f"It ended after {done:,} of {int(processed[2]):,} transactions."
+        return _("It ended after {done:,} of {all:,} transactions.", done=done, all=int(processed[2]))
     duration = re.search(r"^duration: (\d+) s", text, re.MULTILINE)
     rates = [float(rate) for rate in re.findall(r"^tps = ([\d.]+)", text, re.MULTILINE)]
     lasted_s = done / min(rates) if rates and min(rates) > 0 else 0.0
     if duration and lasted_s < _WHOLE * int(duration[1]):
-        return f"It ended after {lasted_s:.1f} s of {duration[1]} s: pgbench's error output says why."
+        return _(
+            "It ended after {lasted:.1f} s of {duration} s: pgbench's error output says why.",
+            lasted=lasted_s,
+            duration=duration[1],
+        )
     return ""
 
 
@@ -174,7 +181,7 @@ def _facts(text: str) -> dict[str, Scalar]:
 FORMAT = Format(
     name="pgbench",
     title="pgbench",
-    files="What pgbench printed when it ended, and the log of its transactions (-l) where there is one.",
+    files=_("What pgbench printed when it ended, and the log of its transactions (-l) where there is one."),
     headline="tps",
     metrics=(),
     recognises=recognises,

@@ -15,6 +15,7 @@ from results.domain.imports.values import TextFile
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.histogram import bucket_of
 from results.domain.measurement.parsed_trial import Part
+from results.domain.messages import gettext_lazy as _
 from workers.collectors.latency_log.parse import parse
 from workers.collectors.latency_log.spec import METRICS
 
@@ -50,10 +51,14 @@ def read_logs(logs: Sequence[TextFile], node: str, transactions: float | None) -
         _read_log(log, timed)
     if transactions is not None and len(timed.ends_us) != transactions:
         raise ImportedFileError(
-            f"The log has {len(timed.ends_us):,} transactions, the report {transactions:,.0f}.",
+            _(
+                "The log has {count:,} transactions, the report {transactions:,.0f}.",
+                count=len(timed.ends_us),
+                transactions=transactions,
+            ),
             where=", ".join(log.name for log in logs),
-            why="It is the log of another run, not all threads' logs are here, or pgbench logged a sample.",
-            todo="Add the logs of all threads, or import the report without a log.",
+            why=_("It is the log of another run, not all threads' logs are here, or pgbench logged a sample."),
+            todo=_("Add the logs of all threads, or import the report without a log."),
         )
     folded = _folded(timed)
     reading = Reading(node=node, files={"folded.txt": folded}, parameters={}, window=(0.0, 0.0))
@@ -68,10 +73,10 @@ def _read_log(log: TextFile, timed: _Transactions) -> None:
         match = _ROW.match(text, position)
         if match is None:
             raise ImportedFileError(
-                "This is no line of pgbench's log.",
+                _("This is no line of pgbench's log."),
                 where=f"{log.name}:{text.count(chr(10), 0, position) + 1}",
                 why=repr(text[position : position + 200].partition("\n")[0]),
-                todo="Import the log as pgbench wrote it; one cut short lacks transactions.",
+                todo=_("Import the log as pgbench wrote it; one cut short lacks transactions."),
             )
         latency, script, seconds, microseconds = match.groups()
         if latency.isdigit():

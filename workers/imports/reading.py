@@ -10,6 +10,7 @@ from importlib import import_module
 from results.domain.errors import ImportedFileError, TeitenError
 from results.domain.imports.text import require_readable, to_text
 from results.domain.imports.values import Format, ImportedTrial, SourceFile, TextFile
+from results.domain.messages import gettext_lazy as _
 
 log = logging.getLogger(__name__)
 
@@ -40,19 +41,23 @@ def _read(chosen: Format, texts: Sequence[TextFile]) -> list[ImportedTrial]:
         names = ", ".join(text.name for text in texts)[:200]
         log.exception("import of %s: %s", chosen.title, names)
         raise ImportedFileError(
-            f"Teiten itself failed on output of {chosen.title}: {type(error).__name__}.",
+            _(
+                "Teiten itself failed on output of {program}: {error}.",
+                program=chosen.title,
+                error=type(error).__name__,
+            ),
             where=names,
             why=str(error)[:200],
-            todo="Import the files unchanged; where they are, please report it with the file.",
+            todo=_("Import the files unchanged; where they are, please report it with the file."),
         ) from error
 
 
 def _format(texts: Sequence[TextFile], name: str) -> Format:
     if name and name not in FORMATS:
         raise ImportedFileError(
-            f"There is no program {name!r} to import from.",
+            _("There is no program {name!r} to import from.", name=name),
             where="format",
-            todo=f"There are {', '.join(FORMATS)}, csv.",
+            todo=_("There are {programs}, csv.", programs=", ".join(FORMATS)),
         )
     recognised = [_recognised(text) for text in texts]
     for text, one in zip(texts, recognised, strict=True):
@@ -61,9 +66,9 @@ def _format(texts: Sequence[TextFile], name: str) -> Format:
             raise _unknown(text, name)
         if one is not wanted:
             raise ImportedFileError(
-                f"The file is output of {one.title}, not of {wanted.title}.",
+                _("The file is output of {program}, not of {other}.", program=one.title, other=wanted.title),
                 where=text.name,
-                todo="Import the files of each program by themselves.",
+                todo=_("Import the files of each program by themselves."),
             )
     chosen = FORMATS[name] if name else recognised[0]
     assert chosen is not None
@@ -77,20 +82,27 @@ def _recognised(text: TextFile) -> Format | None:
 def _unknown(text: TextFile, name: str) -> ImportedFileError:
     titles = ", ".join(one.title for one in FORMATS.values())
     return ImportedFileError(
-        f"The file is not output of {FORMATS[name].title}." if name else "The file is output of no program known here.",
+        _("The file is not output of {program}.", program=FORMATS[name].title)
+        if name
+        else _("The file is output of no program known here."),
         where=text.name,
-        why=f"It begins with {text.text.strip().splitlines()[0][:120]!r}.",
-        todo=f"Known are {titles}. Any other result can be imported as CSV.",
+        why=_("It begins with {beginning!r}.", beginning=text.text.strip().splitlines()[0][:120]),
+        todo=_("Known are {programs}. Any other result can be imported as CSV.", programs=titles),
     )
 
 
 def _require_numbers(trial: ImportedTrial) -> None:
     if not trial.part.measurements:
-        raise ImportedFileError("The file has no result.", where=trial.source, todo="Leave this run out.")
+        raise ImportedFileError(_("The file has no result."), where=trial.source, todo=_("Leave this run out."))
     for one in trial.part.measurements:
         if not math.isfinite(one.value):
             raise ImportedFileError(
-                f"{one.metric} {one.label} is {one.value}, which is no number.",
+                _(
+                    "{metric} {label} is {value}, which is no number.",
+                    metric=one.metric,
+                    label=one.label,
+                    value=str(one.value),
+                ),
                 where=trial.source,
-                todo="The run measured nothing there: leave it out.",
+                todo=_("The run measured nothing there: leave it out."),
             )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import TextFile
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from workers.collectors.latency_log.spec import METRICS as LATENCIES
 from workers.pgbench.metrics import METRICS as PGBENCH
@@ -35,18 +37,18 @@ def read_json(file: TextFile) -> list[Any]:
                 position += 1
     except json.JSONDecodeError as error:
         raise ImportedFileError(
-            "The file is not JSON, or was cut.",
+            _("The file is not JSON, or was cut."),
             where=f"{file.name}:{error.lineno}",
             why=error.msg,
-            todo="Import the whole file as the program wrote it.",
+            todo=_("Import the whole file as the program wrote it."),
         ) from None
     except RecursionError:
         raise ImportedFileError(
-            "The JSON is nested too deeply.", where=file.name, todo="Import the file that the program wrote."
+            _("The JSON is nested too deeply."), where=file.name, todo=_("Import the file that the program wrote.")
         ) from None
     except ValueError as error:
         raise ImportedFileError(
-            "The file has a value that is no number.", where=file.name, why=str(error), todo="Leave this run out."
+            _("The file has a value that is no number."), where=file.name, why=str(error), todo=_("Leave this run out.")
         ) from None
     return values
 
@@ -54,9 +56,9 @@ def read_json(file: TextFile) -> list[Any]:
 def _require_short(file: TextFile) -> None:
     if len(file.text) > MOST_JSON_BYTES:
         raise ImportedFileError(
-            f"The file has more than {format_quantity(MOST_JSON_BYTES, 'B')} of JSON.",
+            _("The file has more than {size} of JSON.", size=format_quantity(MOST_JSON_BYTES, "B")),
             where=file.name,
-            todo="Import the program's summary of the run, not the values of each second or transaction.",
+            todo=_("Import the program's summary of the run, not the values of each second or transaction."),
         )
 
 
@@ -71,10 +73,10 @@ def number(file: str, values: Mapping[str, Any], key: str) -> float:
     number = _as_number(value)
     if number is None or not abs(number) < _LARGEST:
         raise ImportedFileError(
-            f"There is no number {key!r}.",
+            _("There is no number {key!r}.", key=key),
             where=file,
             why=repr(value)[:200],
-            todo="Import the file unchanged, of a run that came to its end.",
+            todo=_("Import the file unchanged, of a run that came to its end."),
         )
     return number
 
@@ -101,9 +103,11 @@ def files_of(
         owners = list(beginnings) if len(beginnings) == 1 else _owners(beginnings, file.name)
         if len(owners) != 1:
             raise ImportedFileError(
-                f"The file belongs to {'two' if owners else 'none'} of the outputs.",
+                _("The file belongs to two of the outputs.")
+                if owners
+                else _("The file belongs to none of the outputs."),
                 where=file.name,
-                why=f"Its name begins as those of {' and '.join(owners)}." if owners else "",
+                why=_begins_as(owners) if owners else "",
                 todo=todo,
             )
         groups[owners[0]].append(file)
@@ -119,19 +123,24 @@ def _owners(beginnings: Mapping[str, Sequence[str]], name: str) -> list[str]:
     return [output for output, length in lengths.items() if length == longest] if longest else []
 
 
+def _begins_as(owners: Sequence[str]) -> str:
+    names = reduce(lambda before, name: _("{before} and {name}", before=before, name=name), owners)
+    return _("Its name begins as those of {names}.", names=names)
+
+
 def several_runs(file: str, why: str) -> ImportedFileError:
     return ImportedFileError(
-        "The file has the output of several runs.",
+        _("The file has the output of several runs."),
         where=file,
         why=why,
-        todo="Split it: import what was printed of each run as a file of its own.",
+        todo=_("Split it: import what was printed of each run as a file of its own."),
     )
 
 
 def cut(file: str, why: str) -> ImportedFileError:
     return ImportedFileError(
-        "The output ends before the program's result.",
+        _("The output ends before the program's result."),
         where=file,
-        why=why or "The run was broken off, or the file was cut.",
-        todo="Import a run that came to its end: a run that failed has no result to compare.",
+        why=why or _("The run was broken off, or the file was cut."),
+        todo=_("Import a run that came to its end: a run that failed has no result to compare."),
     )

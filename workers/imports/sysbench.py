@@ -10,19 +10,20 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import gettext_lazy as _
 from workers.imports.shared import KNOWN, MS, cut, several_runs
 
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
-QUERIES = Metric("sysbench.qps", "1/s", Better.HIGHER, "Queries per second", "From sysbench: all statements.")
+QUERIES = Metric("sysbench.qps", "1/s", Better.HIGHER, _("Queries per second"), _("From sysbench: all statements."))
 ERRORS = Metric(
     "sysbench.ignored_errors",
     "1",
     Better.LOWER,
-    "Ignored errors",
-    "From sysbench: transactions that were rolled back and begun anew, as for a deadlock or a duplicate key.",
+    _("Ignored errors"),
+    _("From sysbench: transactions that were rolled back and begun anew, as for a deadlock or a duplicate key."),
 )
-RECONNECTS = Metric("sysbench.reconnects", "1", Better.LOWER, "Reconnects", "From sysbench.")
-_HELP = "From sysbench's histogram, whose steps are about 1 % apart."
+RECONNECTS = Metric("sysbench.reconnects", "1", Better.LOWER, _("Reconnects"), _("From sysbench."))
+_HELP = _("From sysbench's histogram, whose steps are about 1 % apart.")
 _LINES = (
     (rf"^    transactions: +{_NUMBER} +\(", KNOWN["transactions"], 1.0),
     (rf"^    transactions: .*\({_NUMBER} per sec\.\)", KNOWN["tps"], 1.0),
@@ -54,16 +55,16 @@ def _trial(file: TextFile) -> ImportedTrial:
         raise cut(file.name, failure[0] if failure else "")
     if "SQL statistics:" not in file.text:
         raise ImportedFileError(
-            "This is a test of sysbench without a database.",
+            _("This is a test of sysbench without a database."),
             where=file.name,
-            why="It has no SQL statistics.",
-            todo="Import a database test, as oltp_read_write.",
+            why=_("It has no SQL statistics."),
+            todo=_("Import a database test, as oltp_read_write."),
         )
     _require_one_run(file)
     measured = _with_exact_mean(_report(file), file.text) + _percentiles(file.text)
     part = Part(
         measurements=tuple(Measurement(metric.name, value) for metric, value in measured),
-        metrics=tuple(metric for metric, _ in measured),
+        metrics=tuple(metric for metric, _value in measured),
         series=tuple(_series(file.text)),
     )
     return ImportedTrial(file.name, (file.name,), _facts(file.text), part, workload="sysbench")
@@ -73,15 +74,15 @@ def _require_one_run(file: TextFile) -> None:
     """Raise ImportedFileError for several reports; those of --report-checkpoints count anew each."""
     for line in ("Number of threads:", "SQL statistics:", "General statistics:"):
         if (times := len(re.findall(f"^{line}", file.text, re.MULTILINE))) > 1:
-            raise several_runs(file.name, f"{line!r} is there {times} times.")
+            raise several_runs(file.name, _("{line!r} is there {times} times.", line=line, times=times))
 
 
 def _report(file: TextFile) -> list[tuple[Metric, float]]:
     found = [(metric, factor, re.search(line, file.text, re.MULTILINE)) for line, metric, factor in _LINES]
     measured = [(metric, float(match[1]) * factor) for metric, factor, match in found if match]
-    names = {metric.name for metric, _ in measured}
+    names = {metric.name for metric, _value in measured}
     if missing := [name for name in _REQUIRED if name not in names]:
-        raise cut(file.name, f"There is no {', '.join(missing)}.")
+        raise cut(file.name, _("There is no {metrics}.", metrics=", ".join(missing)))
     return measured
 
 
@@ -101,7 +102,14 @@ def _percentiles(text: str) -> list[tuple[Metric, float]]:
 
 
 def _percentile(percent: int | str) -> Metric:
-    return Metric(f"sysbench.latency.p{percent}", "us", Better.LOWER, f"p{percent} latency (sysbench)", _HELP, 0.05)
+    return Metric(
+        f"sysbench.latency.p{percent}",
+        "us",
+        Better.LOWER,
+        _("p{percent} latency (sysbench)", percent=percent),
+        _HELP,
+        0.05,
+    )
 
 
 def _series(text: str) -> Iterator[Series]:
@@ -127,7 +135,7 @@ def _facts(text: str) -> dict[str, Scalar]:
 FORMAT = Format(
     name="sysbench",
     title="sysbench",
-    files="What sysbench … run printed about a database test; with --report-interval its rates over time as well.",
+    files=_("What sysbench … run printed about a database test; with --report-interval its rates over time as well."),
     headline="tps",
     metrics=(QUERIES, ERRORS, RECONNECTS, *(_percentile(percent) for percent in range(1, 101))),
     recognises=recognises,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from results.domain.matrix.clusters import variant
+from results.domain.messages import gettext_lazy as _
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Address:
     @property
     def place(self) -> str:
         """The agent as error messages name it: 'agent db1 (10.0.0.5:22)'."""
-        return f"agent {self.name} ({self.host}:{self.port})"
+        return _("agent {agent} ({host}:{port})", agent=self.name, host=self.host, port=self.port)
 
     @property
     def machine(self) -> str:

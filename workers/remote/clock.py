@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncssh
 
 from results.domain.errors import AgentError
+from results.domain.messages import gettext_lazy as _
 from workers.remote.command import quote
 
 SECONDS = (Path(__file__).parent / "seconds.sh").read_text()  # before a script: its function `seconds`
@@ -81,11 +82,11 @@ async def clock_offset(connection: asyncssh.SSHClientConnection, place: str) -> 
     """
     try:
         async with asyncio.timeout(_TIMEOUT_S), connection.create_process(quote(["sh", "-c", _PRINT_TIME])) as process:
-            round_trips = [await _round_trip(process) for _ in range(_ROUND_TRIPS)]
+            round_trips = [await _round_trip(process) for _trip in range(_ROUND_TRIPS)]
             process.stdin.write_eof()
     except (TimeoutError, ValueError, OSError, EOFError, asyncssh.Error) as error:
-        why = str(error) or f"It did not answer within {_TIMEOUT_S} s."
-        raise AgentError("The agent's clock could not be read.", where=place, why=why, retryable=True) from error
+        why = str(error) or _("It did not answer within {seconds} s.", seconds=_TIMEOUT_S)
+        raise AgentError(_("The agent's clock could not be read."), where=place, why=why, retryable=True) from error
     seconds, offset = min(round_trips)
     return offset, seconds / 2
 

@@ -7,9 +7,10 @@ import copy
 import io
 import posixpath
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,7 @@ from asyncssh import DEVNULL, PIPE
 from results.domain.errors import AgentError, CommandError, full_error, is_full
 from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
@@ -217,11 +219,13 @@ class Remote:
         """
         listing = io.BytesIO()
         words = ("find", f"{path}/.", "-type", "f", "-printf", "%P\\0")
-        await self._checked(_Command(words, limit_bytes=LISTING_BYTES, file=f"list of files below {path}"), listing)
+        await self._checked(
+            _Command(words, limit_bytes=LISTING_BYTES, file=_("list of files below {path}", path=path)), listing
+        )
         names = listing.getvalue().split(b"\0")[:-1]
         if len(names) > FOLDER_FILES:
-            why = f"There are {len(names)}, and {FOLDER_FILES} may be."
-            raise AgentError(f"There are too many files below {path}.", where=self.address.place, why=why)
+            why = _("There are {count}, and {most} may be.", count=len(names), most=FOLDER_FILES)
+            raise AgentError(_("There are too many files below {path}.", path=path), where=self.address.place, why=why)
         left_bytes = limit_bytes
         for name in names:
             try:
@@ -229,8 +233,12 @@ class Remote:
                     await self.fetch(f"{path}/{name.decode()}", target, left_bytes)
                     left_bytes -= target.stat().st_size
             except (OSError, ValueError) as error:
-                what = f"A file below {path} cannot be copied."
-                raise AgentError(what, where=self.address.place, why=f"{error} (its name is {name[:300]!r})") from error
+                what = _("A file below {path} cannot be copied.", path=path)
+                raise AgentError(
+                    what,
+                    where=self.address.place,
+                    why=_("{error} (its name is {name})", error=str(error), name=repr(name[:300])),
+                ) from error
 
     async def remove(self, path: str) -> None:
         """Remove a path with all below it, inside the agent's data and work directories and storage places.
@@ -242,9 +250,9 @@ class Remote:
         inside = [home for home in homes if clean.startswith(f"{home}/") and not problem_of_folder(home)]
         if ".." in path.split("/") or not inside:
             raise AgentError(
-                f"Refused to remove {path!r}.",
+                _("Refused to remove {path!r}.", path=path),
                 where=self.address.place,
-                why=f"Teiten removes only what is inside {' and '.join(homes) or 'its directories, and none is set'}.",
+                why=_removes_inside(homes),
             )
         home = max(inside, key=len)  # one may lie in another, behind a link that is its operator's
         parent, name = posixpath.split(clean.removeprefix(f"{home}/"))
@@ -295,7 +303,7 @@ class Remote:
         except OutputLimitError as error:
             raise self._limit_error(command, error) from error
         except TimeoutError as error:
-            what = f"A command did not end within {command.timeout_s:g} s."
+            what = _("A command did not end within {seconds:g} s.", seconds=command.timeout_s)
             raise AgentError(what, where=self.address.place, why=command.line[:300]) from error
         except (asyncssh.Error, OSError) as error:
             if is_full(error):
@@ -304,29 +312,36 @@ class Remote:
         if process.exit_signal:
             return None, f"{_text(errors.getvalue())}\nended by signal {process.exit_signal[0]}"
         if process.exit_status is None:
-            raise self._lost_error(command.line, "No exit status came.")
+            raise self._lost_error(command.line, _("No exit status came."))
         return process.exit_status, _text(errors.getvalue())
 
     def _limit_error(self, command: _Command, error: OutputLimitError) -> CommandError:
         limit = in_words(error.limit_bytes)
-        what = f"{posixpath.basename(command.argv[0])} printed more than {limit} to {error.stream} and was ended."
+        what = _(
+            "{program} printed more than {limit} to {stream} and was ended.",
+            program=posixpath.basename(command.argv[0]),
+            limit=limit,
+            stream=error.stream,
+        )
         if command.file and error.stream == STDOUT:
-            what = f"The file {command.file} is longer than {limit}, and was not copied."
+            what = _("The file {file} is longer than {limit}, and was not copied.", file=command.file, limit=limit)
         return CommandError(
             what,
             command=command.shown,
             exit_status=None,
             host=self.address.place,
-            why="So much is no measurement's: a worker takes no more, lest one agent stops the trials of all others.",
-            todo="Find out on the agent what wrote so much. The limits are listed in docs/operations.md.",
+            why=_(
+                "So much is no measurement's: a worker takes no more, lest one agent stops the trials of all others."
+            ),
+            todo=_("Find out on the agent what wrote so much. The limits are listed in docs/operations.md."),
         )
 
     def _lost_error(self, command: str, why: str) -> AgentError:
         return AgentError(
-            "The connection to the agent was lost while a command ran.",
+            _("The connection to the agent was lost while a command ran."),
             where=self.address.place,
-            why=f"{why} The command was: {command[:300]}",
-            todo="Try again; if it happens often, look at the network and the agent's sshd log.",
+            why=_("{why} The command was: {command}", why=why, command=command[:300]),
+            todo=_("Try again; if it happens often, look at the network and the agent's sshd log."),
             retryable=True,
         )
 
@@ -334,9 +349,12 @@ class Remote:
         """Raise CommandError where the program failed or was ended by a signal."""
         if result.exit_status == 0:
             return
-        end = "was ended by a signal" if result.exit_status is None else f"failed with exit status {result.exit_status}"
+        name, status = posixpath.basename(program), result.exit_status
+        what = _("{program} failed with exit status {status}.", program=name, status=status)
+        if status is None:
+            what = _("{program} was ended by a signal.", program=name)
         raise CommandError(
-            f"{posixpath.basename(program)} {end}.",
+            what,
             command=result.command,
             exit_status=result.exit_status,
             stdout=result.stdout,
@@ -348,24 +366,41 @@ class Remote:
 def link_error(remote: Remote, path: str, stderr: str, refused: str = "remove what is") -> AgentError:
     """Return the error of a script that found a link in `enter.sh`.
 
-    refused: to do what in the path
+    refused: to do what in the path: 'remove what is', 'look for clusters' or 'work'
     """
     return AgentError(
-        f"Refused to {refused} in {path}.",
+        _refusal(refused, path),
         where=remote.address.place,
-        why=f"{masked_end(stderr)}, and Teiten follows none where it removes.",
-        todo="Find out who made the link, for a trial can have done it, and remove it on the agent. For another disk, "
-        "name its folder as a storage place or as the agent's data directory.",
+        why=_("{link}, and Teiten follows none where it removes.", link=masked_end(stderr)),
+        todo=_(
+            "Find out who made the link, for a trial can have done it, and remove it on the agent. For "
+            "another disk, name its folder as a storage place or as the agent's data directory."
+        ),
     )
 
 
+def _refusal(refused: str, path: str) -> str:
+    if refused == "work":
+        return _("Refused to work in {path}.", path=path)
+    if refused == "look for clusters":
+        return _("Refused to look for clusters in {path}.", path=path)
+    return _("Refused to remove what is in {path}.", path=path)
+
+
+def _removes_inside(homes: Sequence[str]) -> str:
+    if not homes:
+        return _("Teiten removes only what is inside its directories, and none is set.")
+    folders = reduce(lambda before, home: _("{before} and {name}", before=before, name=home), homes)
+    return _("Teiten removes only what is inside {folders}.", folders=folders)
+
+
 def _require_folders(address: Address) -> None:
-    folders = {"data directory": address.data_dir, "work directory": address.work_dir}
-    folders |= {f"storage place {place}": place for place in address.places}
+    folders: dict[str, str] = {_("data directory"): address.data_dir, _("work directory"): address.work_dir}
+    folders |= {_("storage place {place}", place=place): place for place in address.places}
     for name, path in folders.items():
         if path and (problem := problem_of_folder(path)):
-            what = f"The agent's {name} may not be {path}."
-            raise AgentError(what, where=address.place, why=problem, todo="Name another folder on the agent's page.")
+            what = _("The agent's {folder} may not be {path}.", folder=name, path=path)
+            raise AgentError(what, where=address.place, why=problem, todo=_("Name another folder on the agent's page."))
 
 
 ENTER = (Path(__file__).parent / "enter.sh").read_text()  # before a script: its function `enter`

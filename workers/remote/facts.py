@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from pathlib import Path
 
 from results.domain.errors import AgentError
 from results.domain.kinds.programs import OWN, Program
+from results.domain.messages import gettext_lazy as _
 from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
@@ -32,20 +34,24 @@ async def discover(remote: Remote, data_dir: str, requested: Sequence[Program] =
     missing = [program for program in OWN if program.name not in facts.tools]
     if missing:
         raise AgentError(
-            f"The agent lacks {', '.join(program.name for program in missing)}.",
+            _("The agent lacks {programs}.", programs=", ".join(program.name for program in missing)),
             where=remote.address.place,
-            why="Teiten runs and watches its commands with them.",
-            todo=f"Install them there ({', or '.join(dict.fromkeys(p.how_to_get for p in missing))}).",
+            why=_("Teiten runs and watches its commands with them."),
+            todo=_("Install them there ({ways}).", ways=_in_words(dict.fromkeys(p.how_to_get for p in missing))),
         )
     if facts.root:
         raise AgentError(
-            "The agent's account is root.",
+            _("The agent's account is root."),
             where=remote.address.place,
-            why="PostgreSQL refuses to run as root.",
-            todo="Give the agent an account without privileges.",
+            why=_("PostgreSQL refuses to run as root."),
+            todo=_("Give the agent an account without privileges."),
         )
-    offset_s, _ = await remote.clock_offset()
+    offset_s, _error_s = await remote.clock_offset()
     return facts.with_clock(offset_s)
+
+
+def _in_words(ways: Iterable[str]) -> str:
+    return reduce(lambda before, way: _("{before}, or {way}", before=before, way=way), ways)
 
 
 async def free_bytes(remote: Remote, folders: Sequence[str]) -> dict[str, int]:

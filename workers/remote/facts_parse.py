@@ -11,6 +11,7 @@ from typing import Any
 
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 
 Section = Mapping[str, str]
@@ -44,7 +45,9 @@ def parse_facts(text: str) -> Facts:
     sections = _sections(text)
     for name in ("cpu", "meminfo", "storage", "kernel"):
         if not sections.get(name):
-            raise ParseError(f"Section {name!r} is missing or empty.", file="facts.sh", text=masked_end(text, 199))
+            raise ParseError(
+                _("Section {name!r} is missing or empty.", name=name), file="facts.sh", text=masked_end(text, 199)
+            )
     storage = sections["storage"]
     memory_bytes = _kilobytes(sections["meminfo"].get("MemTotal", ""))
     return Facts(
@@ -73,7 +76,7 @@ def _sections(text: str) -> dict[str, dict[str, str]]:
         if line.startswith("== "):
             current = sections.setdefault(line[3:].strip(), {})
         elif current is None:
-            raise ParseError("A line before the first section.", file="facts.sh", line=number, text=line)
+            raise ParseError(_("A line before the first section."), file="facts.sh", line=number, text=line)
         elif line.strip():
             key, value = _pair(line)
             if value:
@@ -159,7 +162,7 @@ def _limit(text: str | None) -> str | None:
 def _kilobytes(text: str) -> int:
     match = re.fullmatch(r"(\d+) kB", text)
     if match is None:
-        raise ParseError("Not a number of kB.", file="facts.sh", text=text)
+        raise ParseError(_("Not a number of kB."), file="facts.sh", text=text)
     return int(match[1]) * 1024
 
 
@@ -167,7 +170,7 @@ def _number(section: Section, key: str) -> int:
     try:
         return int(section[key])
     except (KeyError, ValueError) as error:
-        raise ParseError(f"{key} is not a number.", file="facts.sh", text=section.get(key, "")) from error
+        raise ParseError(_("{key} is not a number.", key=key), file="facts.sh", text=section.get(key, "")) from error
 
 
 def _optional(text: str | None) -> int | None:

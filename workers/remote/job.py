@@ -16,6 +16,7 @@ from pathlib import Path
 
 from results.domain.errors import AgentError, CommandError
 from results.domain.exit_status import ending
+from results.domain.messages import gettext_lazy as _
 from workers.remote.command import quote
 from workers.remote.connection import ENTER, LINK, Remote, link_error
 from workers.remote.limits import ANSWER_BYTES
@@ -66,9 +67,11 @@ class Finished:
         if self.ok:
             return
         result = self.result
-        how = "did not end in time" if result.timed_out else ending(result.exit_status)
+        what = _("{program} {ending}", program=program, ending=ending(result.exit_status))
+        if result.timed_out:
+            what = _("{program} did not end in time", program=program)
         raise CommandError(
-            f"{program} {how}",
+            what,
             where=where,
             command=argv if isinstance(argv, str) else quote(argv),
             exit_status=result.exit_status,
@@ -183,10 +186,13 @@ class Job:
                 raise ValueError(answer)
         except ValueError:
             raise AgentError(
-                "A job ended without leaving its exit status.",
+                _("A job ended without leaving its exit status."),
                 where=self.remote.address.place,
-                why=f"Its supervisor was killed or the agent was restarted. It ran in {self.directory}.",
-                todo="Look at the agent's system log, then run the trial again.",
+                why=_(
+                    "Its supervisor was killed or the agent was restarted. It ran in {directory}.",
+                    directory=self.directory,
+                ),
+                todo=_("Look at the agent's system log, then run the trial again."),
                 retryable=True,
             ) from None
         timed_out = exit_status in _TIMED_OUT and ended_s - started_s >= deadline_s

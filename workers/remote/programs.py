@@ -8,6 +8,7 @@ from pathlib import Path
 from results.domain.errors import VerifyError
 from results.domain.kinds.programs import Program
 from results.domain.matrix.program_needs import ProgramNeed
+from results.domain.messages import gettext_lazy as _
 from workers.remote.connection import Remote
 
 SCRIPT = (Path(__file__).parent / "programs.sh").read_text()
@@ -33,10 +34,19 @@ async def require(remote: Remote, needs: Sequence[ProgramNeed]) -> dict[str, str
     for need in needs:
         if need.word not in paths:
             raise VerifyError(
-                f"Agent {need.agent} has no program {need.program.name}, which {need.user} needs.",
+                _(
+                    "Agent {agent} has no program {program}, which {user} needs.",
+                    agent=need.agent,
+                    program=need.program.name,
+                    user=need.user,
+                ),
                 where="prepare",
-                why=f"It was looked for just now, in {need.place}.",
-                todo=f"Install it there ({need.program.how_to_get}), or name another agent for the role {need.role}.",
+                why=_("It was looked for just now, in {place}.", place=need.place),
+                todo=_(
+                    "Install it there ({how_to_get}), or name another agent for the role {role}.",
+                    how_to_get=need.program.how_to_get,
+                    role=need.role,
+                ),
             )
     return {need.program.name: paths[need.word] for need in needs}
 

@@ -8,10 +8,11 @@ from typing import Protocol
 
 import asyncssh
 
+from results.domain.messages import gettext_lazy as _
 from workers.remote.limits import OUTPUT_BYTES
 
 _CHUNK_BYTES = 64 * 1024
-STDOUT, STDERR = "standard output", "standard error"
+STDOUT, STDERR = _("standard output"), _("standard error")
 
 
 class Sink(Protocol):

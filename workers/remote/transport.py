@@ -13,6 +13,7 @@ from pathlib import Path
 import asyncssh
 
 from results.domain.errors import AgentError, HostKeyError
+from results.domain.messages import gettext_lazy as _
 from workers.remote.address import Address
 
 _KEY_ALGORITHMS = (
@@ -56,8 +57,8 @@ async def host_key_of(address: Address, *, timeout_s: float = 15) -> HostKey:
                     server_host_key_algs=list(_KEY_ALGORITHMS),
                 )
     if key is None:
-        todo = "Look at the HostKey settings of its sshd."
-        raise AgentError("The agent showed no host key.", where=address.place, todo=todo)
+        todo = _("Look at the HostKey settings of its sshd.")
+        raise AgentError(_("The agent showed no host key."), where=address.place, todo=todo)
     return _host_key(key)
 
 
@@ -101,32 +102,34 @@ def actionable_errors(address: Address, timeout_s: float) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise AgentError(
-            f"The agent did not answer within {timeout_s:g} s.",
+            _("The agent did not answer within {seconds:g} s.", seconds=timeout_s),
             where=address.place,
-            todo="Check that it is up and that no firewall is in between.",
+            todo=_("Check that it is up and that no firewall is in between."),
             retryable=True,
         ) from error
     except asyncssh.PermissionDenied as error:
-        key = address.key_path or "the keys of ssh-agent and of the worker's account"
+        key = address.key_path or _("the keys of ssh-agent and of the worker's account")
         raise AgentError(
-            f"The agent refuses the login of {address.user or 'the worker’s account'}.",
+            _("The agent refuses the login of {user}.", user=address.user or _("the worker’s account")),
             where=address.place,
             why=error.reason,
-            todo=f"Add the public key of {key} to that account's authorized_keys.",
+            todo=_("Add the public key of {key} to that account's authorized_keys.", key=key),
         ) from error
     except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError, PermissionError, FileNotFoundError) as error:
         raise AgentError(
-            f"The key {address.key_path} cannot be used.",
+            _("The key {path} cannot be used.", path=address.key_path),
             where=address.place,
             why=str(error),
-            todo="Name a readable private key without a passphrase, or load it into ssh-agent and leave the key empty.",
+            todo=_(
+                "Name a readable private key without a passphrase, or load it into ssh-agent and leave the key empty."
+            ),
         ) from error
     except (OSError, asyncssh.Error) as error:
         raise AgentError(
-            "The agent cannot be reached.",
+            _("The agent cannot be reached."),
             where=address.place,
             why=str(error),
-            todo="Check host name, port, and that sshd runs there.",
+            todo=_("Check host name, port, and that sshd runs there."),
             retryable=True,
         ) from error
 
@@ -137,14 +140,22 @@ def _require_private(address: Address) -> None:
         return
     status = Path(address.key_path).expanduser().stat()
     why, todo = "", ""
-    if mode := stat.S_IMODE(status.st_mode) & 0o077:
-        why = f"Others may use it: its mode is {stat.S_IMODE(status.st_mode):04o}, of which {mode:03o} is too much."
-        todo = f"Run chmod 600 {address.key_path}; where it may have been copied, make another key."
+    if excess := stat.S_IMODE(status.st_mode) & 0o077:
+        why = _(
+            "Others may use it: its mode is {mode:04o}, of which {excess:03o} is too much.",
+            mode=stat.S_IMODE(status.st_mode),
+            excess=excess,
+        )
+        todo = _("Run chmod 600 {path}; where it may have been copied, make another key.", key_path=address.key_path)
     elif status.st_uid not in (0, os.geteuid()):
-        why = f"It belongs to user {status.st_uid}, and the worker runs as user {os.geteuid()}."
-        todo = f"Run chown {os.geteuid()} {address.key_path}."
+        why = _(
+            "It belongs to user {owner}, and the worker runs as user {user}.", owner=status.st_uid, user=os.geteuid()
+        )
+        todo = _("Run chown {user} {path}.", user=os.geteuid(), path=address.key_path)
     if why:
-        raise AgentError(f"The key {address.key_path} is refused.", where=address.place, why=why, todo=todo)
+        raise AgentError(
+            _("The key {path} is refused.", path=address.key_path), where=address.place, why=why, todo=todo
+        )
 
 
 class _ConnectionGuard(asyncssh.SSHClient):
@@ -162,19 +173,23 @@ class _ConnectionGuard(asyncssh.SSHClient):
         offered = self.offered.fingerprint if self.offered else ""
         if not self.address.host_key:
             return HostKeyError(
-                "The agent's host key has not been accepted yet.",
+                _("The agent's host key has not been accepted yet."),
                 fingerprint=offered,
                 where=self.address.place,
-                why=f"It shows {offered}." if offered else "",
-                todo="Compare the fingerprint with the agent's own (ssh-keygen -lf) and accept it.",
+                why=_("It shows {fingerprint}.", fingerprint=offered) if offered else "",
+                todo=_("Compare the fingerprint with the agent's own (ssh-keygen -lf) and accept it."),
             )
         known = fingerprint_of(self.address.host_key)
         return HostKeyError(
-            "The agent's host key has changed.",
+            _("The agent's host key has changed."),
             fingerprint=offered,
             where=self.address.place,
-            why=f"Accepted was {known}; it now shows {offered or 'no key of that type'}.",
-            todo="If the agent was reinstalled, accept its new key; if not, find out first who is in between.",
+            why=_(
+                "Accepted was {known}; it now shows {offered}.",
+                known=known,
+                offered=offered or _("no key of that type"),
+            ),
+            todo=_("If the agent was reinstalled, accept its new key; if not, find out first who is in between."),
         )
 
 
@@ -184,9 +199,9 @@ def fingerprint_of(line: str) -> str:
         return asyncssh.import_public_key(line).get_fingerprint()
     except asyncssh.KeyImportError as error:
         raise AgentError(
-            "This is not an OpenSSH public key line.",
+            _("This is not an OpenSSH public key line."),
             why=f"{error}: {line[:60]!r}",
-            todo="It begins like 'ssh-ed25519 AAAA'.",
+            todo=_("It begins like 'ssh-ed25519 AAAA'."),
         ) from error
 
 
