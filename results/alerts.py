@@ -19,9 +19,11 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import Exists, F, OuterRef, Q
+from django.utils.translation import get_language
 
 from results import models
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import RunState, Standing
 from results.models.comparisons import AlertState
 from results.queries.trends.progress import Progress, progress
@@ -36,15 +38,22 @@ _NOT_NOTIFIED = (AlertState.QUIET, AlertState.UNJUDGED)  # a run that went on is
 
 @transaction.atomic
 def watch(plan: models.Plan, channel: str, target: str, *, user: User | None, actor: str) -> models.Watch:
-    """Notify the target of runs of the plan that end from now on. Raises TeitenError for an invalid target."""
+    """Notify the target of runs of the plan that end from now on, in the language of who asks for it.
+
+    Raises TeitenError for an invalid target.
+    """
     target = target.strip()
     check = {EMAIL: _check_address, WEBHOOK: _check_url}.get(channel, _refuse_channel)
     check(target)
     try:
         with transaction.atomic():
-            created = models.Watch.objects.create(plan=plan, channel=channel, target=target, created_by=user)
+            created = models.Watch.objects.create(
+                plan=plan, channel=channel, target=target, language=get_language() or "", created_by=user
+            )
     except IntegrityError as error:
-        raise TeitenError(f"{target} is told already.", where="target", todo="Nothing is left to do.") from error
+        raise TeitenError(
+            _("{address} is told already.", address=target), where="target", todo=_("Nothing is left to do.")
+        ) from error
     audit(actor, "watch plan", f"plan {plan.pk}", channel=channel, target=_filed(channel, target))
     return created
 
@@ -179,7 +188,9 @@ def _check_address(target: str) -> None:
     try:
         EmailValidator()(target)
     except ValidationError as error:
-        raise TeitenError(f"{target!r} is no e-mail address.", where="target", todo="As ada@example.org.") from error
+        raise TeitenError(
+            _("{address!r} is no e-mail address.", address=target), where="target", todo=_("As ada@example.org.")
+        ) from error
 
 
 def _check_url(target: str) -> None:
@@ -191,11 +202,11 @@ def _check_url(target: str) -> None:
         valid = False
     if not valid or len(target) > _LONGEST_TARGET:
         raise TeitenError(
-            f"{target[:200]!r} is no address of a webhook.",
+            _("{address!r} is no address of a webhook.", address=target[:200]),
             where="target",
-            todo="As https://chat.example.org/hooks/abc: http or https, without user and password.",
+            todo=_("As https://chat.example.org/hooks/abc: http or https, without user and password."),
         )
 
 
-def _refuse_channel(_: str) -> Any:
-    raise TeitenError("There is no such channel.", where="channel", todo="There are email and webhook.")
+def _refuse_channel(target: str) -> Any:
+    raise TeitenError(_("There is no such channel."), where="channel", todo=_("There are email and webhook."))

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from results.domain.measurement.activity import ActivitySample, NodeActivity
+from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres import activity
 from workers.postgres.activity import Activity
@@ -38,7 +39,10 @@ class ActivityMonitor:
         """A sentence on servers that have not answered the latest question yet; '' where they have."""
         if self._asked_s is None:
             return ""
-        return f"Its servers have not said for {time.time() - self._asked_s:.0f} s what their sessions wait for."
+        return _(
+            "Its servers have not said for {seconds:.0f} s what their sessions wait for.",
+            seconds=time.time() - self._asked_s,
+        )
 
     async def watch(self, phase: str, expected_s: float | None, limit_s: float) -> None:
         """Sample until cancelled: from the phase's expected end on, or where that is not known, from a minute on."""

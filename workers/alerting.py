@@ -6,9 +6,9 @@ import json
 import logging
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 from http.client import HTTPException
 from smtplib import SMTPException
 from typing import Any
@@ -16,10 +16,13 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import Error as DatabaseError
+from django.utils.translation import override
 
 from results import alerts, models, warehouse
 from results.domain.errors import TeitenError
-from results.domain.units import counted, format_quantity
+from results.domain.messages import Message, localized, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
+from results.domain.units import format_quantity
 from results.queries.trends.watches import words_of
 from workers.outgoing import ForbiddenAddressError, HttpConnection, HttpsConnection
 
@@ -56,7 +59,8 @@ def send_due(now: datetime) -> int:
 def _send(alert: models.Alert) -> str:
     """Send an alert; return why it could not be sent, '' where it was."""
     try:
-        _SENDERS[alert.watch.channel](alert)
+        with override(alert.watch.language or settings.LANGUAGE_CODE):
+            _SENDERS[alert.watch.channel](alert)
     except TeitenError as error:
         return str(error)
     except Exception as error:
@@ -66,28 +70,43 @@ def _send(alert: models.Alert) -> str:
 
 
 def message(alert: models.Alert) -> tuple[str, str]:
-    """Return subject and text of an e-mail."""
+    """Return subject and text of an e-mail, in the present language."""
     content = alert.content
-    worse = [cell for cell in content["cells"] if _is_worse(cell)]
-    plan = " ".join(str(content["plan"]).split())
-    lost = content["lost"]
-    outcomes = [f"{len(worse)} of {len(content['cells'])} worse"] if worse or not lost else []
-    outcomes += [f"{len(lost)} not measured"] if lost else []
-    subject = f"[Teiten] {plan}: {', '.join(outcomes)} in run {content['run']}"
+    worse, lost = [cell for cell in content["cells"] if _is_worse(cell)], content["lost"]
+    of_worse = [_cell_line(cell, content["metric"]["unit"]) for cell in worse[:MOST_NAMED]]
+    of_lost = [_lost_line(configuration) for configuration in lost[:MOST_NAMED]]
+    if len(worse) > MOST_NAMED:
+        of_worse.append(_("and {count} more", count=len(worse) - MOST_NAMED))
+    if len(lost) > MOST_NAMED:
+        of_lost.append(_("and {count} more that were not measured", count=len(lost) - MOST_NAMED))
     lines = [
-        f"Run {content['run']} of “{plan}” against {_earlier(content)}, {content['metric']['label']}:",
+        _(
+            "Run {run} of “{plan}” against {earlier}, {metric}:",
+            run=content["run"],
+            plan=" ".join(str(content["plan"]).split()),
+            earlier=_earlier(content),
+            metric=Message(content["metric"]["label"]),
+        ),
         *([_failed_trials(content)] if content["failed"] else []),
         "",
-        *(f"- {_cell_line(cell, content['metric']['unit'])}" for cell in worse[:MOST_NAMED]),
-        *([f"- and {len(worse) - MOST_NAMED} more"] if len(worse) > MOST_NAMED else []),
-        *(f"- {_lost_line(configuration)}" for configuration in lost[:MOST_NAMED]),
-        *([f"- and {len(lost) - MOST_NAMED} more that were not measured"] if len(lost) > MOST_NAMED else []),
+        *(f"- {localized(line)}" for line in (*of_worse, *of_lost)),
         "",
-        f"Beside run {content['before']} alone: {_comparison(content)}",
-        f"Run: {_run(content['run'])}",
-        f"Plan, and who is told: {_plan(alert)}",
+        _("Beside run {run} alone: {address}", run=content["before"], address=_comparison(content)),
+        _("Run: {address}", address=_run(content["run"])),
+        _("Plan, and who is told: {address}", address=_plan(alert)),
     ]
-    return subject, "\n".join(lines)
+    return localized(_subject(content, len(worse), len(lost))), "\n".join(localized(line) for line in lines)
+
+
+def _subject(content: Mapping[str, Any], worse: int, lost: int) -> Message:
+    counts = {"plan": " ".join(str(content["plan"]).split()), "run": content["run"], "cells": len(content["cells"])}
+    if not lost:
+        return _("[Teiten] {plan}: {worse} of {cells} worse in run {run}", worse=worse, **counts)
+    if not worse:
+        return _("[Teiten] {plan}: {lost} not measured in run {run}", lost=lost, **counts)
+    return _(
+        "[Teiten] {plan}: {worse} of {cells} worse, {lost} not measured in run {run}", worse=worse, lost=lost, **counts
+    )
 
 
 def payload(alert: models.Alert) -> dict[str, Any]:
@@ -113,14 +132,16 @@ def payload(alert: models.Alert) -> dict[str, Any]:
 
 def _mail(alert: models.Alert) -> None:
     if not settings.EMAIL_HOST:
-        raise TeitenError("No mail server is set.", where="TEITEN_EMAIL_URL", todo="Set it as docs/operations.md says.")
+        raise TeitenError(
+            _("No mail server is set."), where="TEITEN_EMAIL_URL", todo=_("Set it as docs/operations.md says.")
+        )
     subject, text = message(alert)
     headers = {"Message-ID": f"<alert-{alert.pk}@{settings.TEITEN_EMAIL_DOMAIN}>", "Auto-Submitted": "auto-generated"}
     try:
         EmailMessage(subject, text, to=[alert.watch.target], headers=headers).send()
     except (SMTPException, OSError) as error:
         raise TeitenError(
-            "The mail server did not take it.", where=settings.EMAIL_HOST, why=str(error), todo="See its log."
+            _("The mail server did not take it."), where=settings.EMAIL_HOST, why=str(error), todo=_("See its log.")
         ) from error
 
 
@@ -144,20 +165,22 @@ def _post(alert: models.Alert) -> None:
         error.close()
     except ForbiddenAddressError as error:
         raise TeitenError(
-            "The webhook is at an address of this machine, of its link, or of a cloud's metadata service.",
+            _("The webhook is at an address of this machine, of its link, or of a cloud's metadata service."),
             where=where,
-            why=str(error),
-            todo="If that is meant, name the host in TEITEN_WEBHOOK_HOSTS of the workers.",
+            why=error.args[0],
+            todo=_("If that is meant, name the host in TEITEN_WEBHOOK_HOSTS of the workers."),
         ) from error
     except (OSError, ValueError, HTTPException) as error:
         reason = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
-        raise TeitenError("The webhook cannot be reached.", where=where, why=reason, todo="Look there.") from error
+        raise TeitenError(
+            _("The webhook cannot be reached."), where=where, why=reason, todo=_("Look there.")
+        ) from error
     if not 200 <= status < 300:
-        raise TeitenError(f"The webhook answered {status}.", where=where, todo="Look there.")
+        raise TeitenError(_("The webhook answered {status}.", status=status), where=where, todo=_("Look there."))
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_arguments: Any) -> None:
         return None
 
 
@@ -179,44 +202,67 @@ def _is_worse(cell: Mapping[str, Any]) -> bool:
     return cell["kind"] == "worse" or cell["since"] is not None
 
 
-def _cell_line(cell: Mapping[str, Any], unit: str) -> str:
+def _cell_line(cell: Mapping[str, Any], unit: str) -> Message:
     parts = []
     if cell["kind"] == "worse" and cell["ratio"] is not None:
-        known = cell["low"] is not None and cell["high"] is not None
-        margin = f" (95 % interval ×{cell['low']:.3f} to ×{cell['high']:.3f})" if known else ""
-        medians = f"median {format_quantity(cell['before'], unit)} → {format_quantity(cell['after'], unit)}"
-        words = words_of(cell)
-        parts.append(f"{words}: {medians}; ratio of geometric means ×{cell['ratio']:.3f}{margin}")
+        parts.append(_ratio(cell, unit))
     if cell["since"] is not None:
-        change = f", {_percent(cell['level_ratio'])}" if cell["level_ratio"] is not None else ""
-        parts.append(f"on a worse level since run {cell['since']}{change}")
-    return f"{cell['name']}: {'; '.join(parts)}{_environment_differences(cell['environment'])}"
+        parts.append(_level(cell))
+    what = reduce(lambda before, then: _("{before}; {then}", before=before, then=then), parts) if parts else ""
+    if not cell["environment"]:
+        return _("{cell}: {what}", cell=cell["name"], what=what)
+    keys = "; ".join(cell["environment"][:5])
+    return _("{cell}: {what}. The environment differs: {keys}", cell=cell["name"], what=what, keys=keys)
 
 
-def _earlier(content: Mapping[str, Any]) -> str:
-    """Return what the run was held against: 'the 10 runs before it' where any cell was held against so many."""
-    most = max((len(cell.get("against", ())) for cell in content["cells"]), default=1)
-    return (
-        f"up to {most} runs before it, the last of them run {content['before']}"
-        if most > 1
-        else f"run {content['before']}"
+def _ratio(cell: Mapping[str, Any], unit: str) -> Message:
+    numbers = {
+        "words": words_of(cell),
+        "before": format_quantity(cell["before"], unit),
+        "after": format_quantity(cell["after"], unit),
+        "ratio": cell["ratio"],
+    }
+    if cell["low"] is None or cell["high"] is None:
+        return _("{words}: median {before} → {after}; ratio of geometric means ×{ratio:.3f}", **numbers)
+    return _(
+        # xgettext:no-python-format
+        "{words}: median {before} → {after}; ratio of geometric means ×{ratio:.3f} "
+        "(95 % interval ×{low:.3f} to ×{high:.3f})",
+        low=cell["low"],
+        high=cell["high"],
+        **numbers,
     )
 
 
-def _lost_line(configuration: Mapping[str, Any]) -> str:
-    count = configuration["failed"]
-    trials = f": {counted(count, 'trial')} failed" if count else ""
-    return f"{configuration['name']}: measured before, not now{trials}"
+def _level(cell: Mapping[str, Any]) -> Message:
+    if cell["level_ratio"] is None:
+        return _("on a worse level since run {run}", run=cell["since"])
+    return _("on a worse level since run {run}, {change}", run=cell["since"], change=_percent(cell["level_ratio"]))
 
 
-def _failed_trials(content: Mapping[str, Any]) -> str:
+def _earlier(content: Mapping[str, Any]) -> Message:
+    """Return what the run was held against: 'the 10 runs before it' where any cell was held against so many."""
+    most = max((len(cell.get("against", ())) for cell in content["cells"]), default=1)
+    if most > 1:
+        return _("up to {most} runs before it, the last of them run {run}", most=most, run=content["before"])
+    return _("run {run}", run=content["before"])
+
+
+def _lost_line(configuration: Mapping[str, Any]) -> Message:
+    if not configuration["failed"]:
+        return _("{configuration}: measured before, not now", configuration=configuration["name"])
+    return ngettext_lazy(
+        "{configuration}: measured before, not now: {number:,} trial failed",
+        "{configuration}: measured before, not now: {number:,} trials failed",
+        configuration["failed"],
+        configuration=configuration["name"],
+    )
+
+
+def _failed_trials(content: Mapping[str, Any]) -> Message:
     if content["failed"] == content["trials"]:
-        return "Every trial of it failed."
-    return f"{content['failed']} of its {content['trials']} trials failed."
-
-
-def _environment_differences(keys: Sequence[str]) -> str:
-    return f". The environment differs: {'; '.join(keys[:5])}" if keys else ""
+        return _("Every trial of it failed.")
+    return _("{failed} of its {trials} trials failed.", failed=content["failed"], trials=content["trials"])
 
 
 def _percent(ratio: float) -> str:

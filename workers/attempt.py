@@ -21,6 +21,7 @@ from results import hostfactors, ingest, logs, warehouse
 from results.domain.errors import AwayError, TeitenError, full_error, is_full
 from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, dispatch, executor, lease
@@ -87,10 +88,10 @@ def _execute(attempt_id: int, worker: str, order: Order) -> dict[str, Any] | Non
             return full_error(failure).as_dict()
         log.exception("attempt %s", attempt_id)
         unexpected = TeitenError(
-            f"Teiten itself failed: {type(failure).__name__}.",
+            _("Teiten itself failed: {error}.", error=type(failure).__name__),
             where="worker",
             why=str(failure),
-            todo="Look at the worker's log.",
+            todo=_("Look at the worker's log."),
         )
         return unexpected.as_dict()
 

@@ -20,6 +20,7 @@ from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import TrialError
 from results.domain.matrix import InstallationRef
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Node
 from workers.bundle.writer import UNFINISHED, BundleWriter, folder_name
 from workers.interfaces import Stage
@@ -163,14 +164,17 @@ def read(path: Path) -> Checkpoint:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(value, dict) or value.get("format") != FORMAT:
-            raise ShapeError("format", f"it is not {FORMAT}")
+            raise ShapeError("format", _("it is not {format}", format=FORMAT))
         return from_json(Checkpoint, value)
     except (OSError, ValueError) as error:
         raise TrialError(
-            "The measurement could not be picked up.",
+            _("The measurement could not be picked up."),
             where=str(path),
-            why=f"What its worker left cannot be read: {error}",
-            todo="Nothing: the trial runs again.",
+            why=_(
+                "What its worker left cannot be read: {error}",
+                error=error.args[0] if isinstance(error, ShapeError) else str(error),
+            ),
+            todo=_("Nothing: the trial runs again."),
             retryable=True,
         ) from error
 
@@ -256,11 +260,11 @@ def _saved_value(value: object, node: str) -> _Kept:
 
 
 def _value(kept: _Kept) -> object:
-    module, _, name = kept.kind.partition(":")
+    module, _colon, name = kept.kind.partition(":")
     try:
         kind = getattr(import_module(module), name, None) if module.startswith("workers.") else None
     except ImportError:
         kind = None
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
-        raise ShapeError("kept", f"there is no {kept.kind} in this Teiten")
+        raise ShapeError("kept", _("there is no {kind} in this Teiten", kind=kept.kind))
     return from_json(kind, kept.value)

@@ -10,6 +10,7 @@ from functools import partial
 
 from results.domain.errors import AgentError, DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
+from results.domain.messages import gettext_lazy as _
 from workers import registry, watching
 from workers.bundle.server_messages import GONE, crashes_since
 from workers.execution import Execution
@@ -34,8 +35,8 @@ async def clean(attempt: Execution, *, lost: bool) -> None:
     try:
         async with attempt.phases.phase("clean"):
             if not lost and not _is_cancelled(attempt):
-                await _try_step(attempt, "servers", partial(_note_gone_servers, attempt))
-                await _try_step(attempt, "crashes of servers", partial(_save_crashes, attempt))
+                await _try_step(attempt, _("servers"), partial(_note_gone_servers, attempt))
+                await _try_step(attempt, _("crashes of servers"), partial(_save_crashes, attempt))
             await _end_jobs(attempt, failed=attempt.error is not None and not lost)
             if not lost:
                 await _restore(attempt)
@@ -74,18 +75,18 @@ async def _end_jobs(attempt: Execution, *, failed: bool) -> None:
     if failed and attempt.error is not None:
         await _save_output(attempt, str(attempt.error["kind"]))
     for remote in attempt.remotes:
-        await _try_step(attempt, "jobs", partial(job.sweep, remote, only=attempt.stage.job_name))
+        await _try_step(attempt, _("jobs"), partial(job.sweep, remote, only=attempt.stage.job_name))
     if failed:
-        await _try_step(attempt, "sessions", partial(end_sessions, attempt))
+        await _try_step(attempt, _("sessions"), partial(end_sessions, attempt))
 
 
 async def _restore(attempt: Execution) -> None:
     """Release what the topology holds beside its servers, and revert the host factors."""
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
     if isinstance(topology, ReleasingTopology):
-        await _try_step(attempt, "topology", partial(topology.release, stage))
-        await _try_step(attempt, "jobs", partial(job.sweep, stage.client, only=stage.job_name))
-    await _try_step(attempt, "host factors", attempt.host.revert)
+        await _try_step(attempt, _("topology"), partial(topology.release, stage))
+        await _try_step(attempt, _("jobs"), partial(job.sweep, stage.client, only=stage.job_name))
+    await _try_step(attempt, _("host factors"), attempt.host.revert)
 
 
 async def _tear_down(attempt: Execution, agents: Collection[str]) -> None:
@@ -93,7 +94,7 @@ async def _tear_down(attempt: Execution, agents: Collection[str]) -> None:
     stage, topology = attempt.stage, registry.topology(attempt.order.spec.topology)
     idle = {role: remote for role, remote in stage.agents.items() if remote.address.name in agents}
     if idle:
-        await _try_step(attempt, "servers", partial(topology.tear_down, replace(stage, agents=idle)))
+        await _try_step(attempt, _("servers"), partial(topology.tear_down, replace(stage, agents=idle)))
 
 
 async def end_sessions(attempt: Execution, how: str = "") -> bool:
@@ -130,14 +131,16 @@ async def _try_step(
     except TeitenError as error:
         attempt.writer.gap("clean", "", str(error))
     except TimeoutError:
-        attempt.writer.gap("clean", "", f"{step}: it took longer than {limit_s:g} s and was given up")
+        attempt.writer.gap(
+            "clean", "", _("{step}: it took longer than {seconds:g} s and was given up", step=step, seconds=limit_s)
+        )
 
 
 async def _save_output(attempt: Execution, kind: str) -> None:
     if kind == DeadlineError.kind:  # its clients are gone, but not the locks of its sessions
-        await _try_step(attempt, "sessions", partial(end_sessions, attempt))
+        await _try_step(attempt, _("sessions"), partial(end_sessions, attempt))
     limit_s = _SAVE_CANCELLED_S if kind == CANCELLED else _SAVE_S
-    await _try_step(attempt, "what was gathered", partial(_save_logs, attempt), limit_s)
+    await _try_step(attempt, _("what was gathered"), partial(_save_logs, attempt), limit_s)
 
 
 async def _save_logs(attempt: Execution) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from results.domain.errors import AgentError, TrialError
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Node
 from workers.execution import Execution
 from workers.remote.clock import PRINT_BOOT, Boot, parse_boot, set_by
@@ -39,19 +40,24 @@ async def _require(attempt: Execution, remote: Remote, noted: Mapping[str, Any] 
     try:
         after = await _boot_again(remote)
     except AgentError as error:
-        attempt.writer.gap("clock", remote.node, f"Whether it was set is not known. {error}")
+        attempt.writer.gap("clock", remote.node, _("Whether it was set is not known. {error}", error=str(error)))
         return
     step_s = set_by(Boot(**noted), after)
     if step_s is None:
         return
-    direction = "forward" if step_s > 0 else "back"
+    of_window = _("The measured window and the times of what happened in it are read from this clock.")
+    if step_s > 0:
+        why = _("It was set forward by {seconds:.1f} s. {of_window}", seconds=step_s, of_window=of_window)
+    else:
+        why = _("It was set back by {seconds:.1f} s. {of_window}", seconds=-step_s, of_window=of_window)
     raise TrialError(
-        f"The clock of the agent {remote.address.name} was set while the trial measured.",
+        _("The clock of the agent {agent} was set while the trial measured.", agent=remote.address.name),
         where="collect",
-        why=f"It was set {direction} by {abs(step_s):.1f} s. The measured window and the times of what happened in it "
-        "are read from this clock.",
-        todo="The trial is tried again. Have chrony slew the clock (`makestep` for its first updates only), and keep "
-        "other programs from setting it.",
+        why=why,
+        todo=_(
+            "The trial is tried again. Have chrony slew the clock (`makestep` for its first updates only), "
+            "and keep other programs from setting it."
+        ),
         retryable=True,
     )
 
@@ -72,7 +78,9 @@ async def _boot(remote: Remote) -> Boot:
         return parse_boot(answer.stdout)
     except ValueError as error:
         raise AgentError(
-            "The agent did not say when its machine was started.",
+            _("The agent did not say when its machine was started."),
             where=remote.address.place,
-            why=f"Its clock and /proc/uptime gave {answer.stdout[:200]!r}: {error}",
+            why=_(
+                "Its clock and /proc/uptime gave {printed!r}: {error}", printed=answer.stdout[:200], error=str(error)
+            ),
         ) from error

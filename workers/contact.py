@@ -14,6 +14,7 @@ from results.domain.errors import AgentError, AwayError, HostKeyError, TeitenErr
 from results.domain.kinds.host_factors import Change
 from results.domain.kinds.programs import Program
 from results.domain.matrix.program_needs import looked_for
+from results.domain.messages import gettext_lazy as _
 from results.models import Agent
 from workers import pruning, registry
 from workers.host.factors import revert
@@ -72,19 +73,23 @@ def _check_key(agent: Agent, key: HostKey) -> None:
         return
     if not agent.host_key_fingerprint:
         raise HostKeyError(
-            f"The host key of {agent.name} has not been accepted.",
+            _("The host key of {agent} has not been accepted.", agent=agent.name),
             fingerprint=key.fingerprint,
             where=agent.location,
-            why=f"It offers {key.fingerprint}.",
-            todo="Compare the fingerprint with the one shown on the agent itself, then accept it.",
+            why=_("It offers {fingerprint}.", fingerprint=key.fingerprint),
+            todo=_("Compare the fingerprint with the one shown on the agent itself, then accept it."),
         )
     raise HostKeyError(
-        f"The host key of {agent.name} has changed.",
+        _("The host key of {agent} has changed.", agent=agent.name),
         fingerprint=key.fingerprint,
         where=agent.location,
-        why=f"Accepted was {agent.host_key_fingerprint}; it offers {key.fingerprint}. "
-        "The machine was set up anew, or something answers in its place.",
-        todo="Nothing runs on it until somebody has compared the fingerprint and accepted the new key.",
+        why=_(
+            "Accepted was {accepted}; it offers {fingerprint}. The machine was set up anew, or "
+            "something answers in its place.",
+            accepted=agent.host_key_fingerprint,
+            fingerprint=key.fingerprint,
+        ),
+        todo=_("Nothing runs on it until somebody has compared the fingerprint and accepted the new key."),
     )
 
 
@@ -102,9 +107,13 @@ def revert_changes(agent: Agent, limit_s: float = _REVERT_LIMIT_S) -> None:
                 return await revert(remote)
         except TimeoutError as error:
             raise AgentError(
-                f"Setting back what trials left on {agent.name} took longer than {limit_s:g} s.",
+                _(
+                    "Setting back what trials left on {agent} took longer than {seconds:g} s.",
+                    agent=agent.name,
+                    seconds=limit_s,
+                ),
                 where=agent.location,
-                todo="Try the commands 'revert' and 'show' of its host factors on the agent.",
+                todo=_("Try the commands 'revert' and 'show' of its host factors on the agent."),
             ) from error
 
     try:

@@ -11,6 +11,7 @@ from results.domain.errors import CommandError
 from results.domain.kinds.specs import role_of
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import LayerUse
+from results.domain.messages import gettext_lazy as _
 from workers import registry
 from workers.interfaces import Stage
 from workers.postgres import database, verify
@@ -67,7 +68,9 @@ async def warm(stage: Stage) -> None:
     states = await all_of(_settle(stage, node) for node in nodes)
     for node, state in zip(nodes, states, strict=True):
         if state and state.busy:
-            stage.recorder.gap("autovacuum", node, f"still at work when the clock started: {'; '.join(state.busy)}")
+            stage.recorder.gap(
+                "autovacuum", node, _("still at work when the clock started: {tables}", tables="; ".join(state.busy))
+            )
 
 
 async def _settle(stage: Stage, node: str) -> verify.State | None:

@@ -12,6 +12,8 @@ from django.db import transaction
 from django.db.models import F
 
 from results import agents, bundle_files, models, runs, sql
+from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, lease
@@ -21,6 +23,13 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 RETRY_AFTER_S = 10.0
 _ASKED_EVERY_S = 2  # `count_startable`, by beat
+
+
+class _LostError(TeitenError):
+    """An attempt whose worker is gone."""
+
+    kind = "lost"
+    retryable = True
 
 
 @dataclass(frozen=True)
@@ -161,7 +170,7 @@ def discard_ended(now: datetime) -> int:
     if not there:
         return 0
     ended_before = now - timedelta(seconds=3 * lease.TTL_S)
-    numbers = {int(key.partition("/")[2]) for key, _, _ in there}
+    numbers = {int(key.partition("/")[2]) for key, *_rest in there}
     ended = Attempt.objects.filter(trial__in=numbers, ended_at__lt=ended_before).values_list("run", "trial", "number")
     over = {(f"{run}/{trial}", number) for run, trial, number in ended}
     left = [path for key, number, path in there if (key, number) in over]
@@ -181,14 +190,13 @@ def _reap_attempt(attempt_id: int, now: datetime) -> bool:
     if _can_be_picked_up(attempt):
         Attempt.objects.filter(pk=attempt_id).update(worker="", left_at=now)
         return True
-    error = {
-        "kind": "lost",
-        "what": f"The worker of attempt {attempt.number} was not heard of for {lease.TTL_S:g} s.",
-        "where": attempt.worker,
-        "why": "It was stopped, or lost its database or network.",
-        "todo": "Look at the worker's log.",
-        "retryable": True,
-    }
+    what = _(
+        "The worker of attempt {attempt} was not heard of for {seconds:g} s.",
+        attempt=attempt.number,
+        seconds=lease.TTL_S,
+    )
+    why = _("It was stopped, or lost its database or network.")
+    error = _LostError(what, where=attempt.worker, why=why, todo=_("Look at the worker's log.")).as_dict()
     _update_trial(_end_lost_attempt(attempt, error, now), attempt, error, now)
     runs.close_finished(attempt.run_id)
     return True
@@ -217,14 +225,9 @@ def _requeue_attempt(attempt_id: int, now: datetime) -> int:
     if not attempt.worker and attempt.left_at is None:
         withdraw(attempt_id, now)
         return attempt.trial_id
-    error = {
-        "kind": "lost",
-        "what": f"Teiten was stopped while attempt {attempt.number} ran.",
-        "where": attempt.worker,
-        "why": "Its worker ended with everything else.",
-        "todo": "Nothing: the trial runs again.",
-        "retryable": True,
-    }
+    what = _("Teiten was stopped while attempt {attempt} ran.", attempt=attempt.number)
+    why = _("Its worker ended with everything else.")
+    error = _LostError(what, where=attempt.worker, why=why, todo=_("Nothing: the trial runs again.")).as_dict()
     _wait_uncounted(_end_lost_attempt(attempt, error, now), error, now)
     runs.close_finished(attempt.run_id)
     return attempt.trial_id

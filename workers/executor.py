@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Set
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,9 @@ from results.domain.errors import (
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
-from results.domain.measurement.parsed_trial import LayerUse
+from results.domain.measurement.parsed_trial import Check, LayerUse
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_error import shown_error
 from workers import checkpoint, cleaning, clocks, data, registry, watching
 from workers.activity_monitor import ActivityMonitor
 from workers.bundle.writer import Archived, BundleWriter, folder_name
@@ -89,18 +92,21 @@ async def pick_up(order: Order, bundles: Path, reporter: Reporter) -> tuple[Arch
     number = saved.pick_ups + 1
     if number > checkpoint.MOST_PICK_UPS:
         raise TrialError(
-            f"The attempt has ended {number} workers.",
+            _("The attempt has ended {number} workers.", number=number),
             where=saved.worker,
-            why=f"It was picked up {checkpoint.MOST_PICK_UPS} times, and each worker was gone before its end.",
-            todo="Look at the workers' logs, and whether their machine has memory for what the trial measures.",
+            why=_(
+                "It was picked up {times} times, and each worker was gone before its end.",
+                times=checkpoint.MOST_PICK_UPS,
+            ),
+            todo=_("Look at the workers' logs, and whether their machine has memory for what the trial measures."),
             retryable=True,
         )
     if saved.stage is None or saved.bundle is None:
         raise TrialError(
-            "The measurement could not be picked up.",
+            _("The measurement could not be picked up."),
             where=saved.worker,
-            why="Its worker had archived it, and the archive is gone.",
-            todo="Look at who removes files from the bundle folder. The trial runs again.",
+            why=_("Its worker had archived it, and the archive is gone."),
+            todo=_("Look at who removes files from the bundle folder. The trial runs again."),
             retryable=True,
         )
     writer = BundleWriter(bundles, order.trial_key, order.attempt, left=saved.bundle.folder, number=number)
@@ -172,7 +178,7 @@ async def _ended_as_lost(attempt: Execution, work: Awaitable[None]) -> bool:
             raise TakenError from None
         if error.args == (Hold.LOST,):
             return True
-        stopped = TrialError("The trial was cancelled.", where=attempt.last_phase)
+        stopped = TrialError(_("The trial was cancelled."), where=attempt.last_phase)
         attempt.error = stopped.as_dict() | {"kind": CANCELLED}
     except TakenError:
         raise
@@ -381,12 +387,20 @@ def _require_checks(writer: BundleWriter) -> None:
     if not failed:
         return
     raise VerifyError(
-        "Something did not hold before the clock started.",
+        _("Something did not hold before the clock started."),
         where="verify",
-        why="; ".join(
-            f"{check.name} on {check.node}: expected {check.expected}, found {check.actual}" for check in failed
-        ),
-        todo="Mend it, then retry.",
+        why=reduce(lambda before, check: _("{before}; {check}", before=before, check=check), map(_in_words, failed)),
+        todo=_("Mend it, then retry."),
+    )
+
+
+def _in_words(check: Check) -> str:
+    return _(
+        "{check} on {node}: expected {expected}, found {found}",
+        check=check.name,
+        node=check.node,
+        expected=check.expected,
+        found=check.actual,
     )
 
 
@@ -401,17 +415,17 @@ def _record_error(attempt: Execution, error: Exception) -> None:
     log.error("attempt %s of trial %s", attempt.order.attempt, attempt.order.trial_key, exc_info=error)
     attempt.writer.add("traceback.txt", "".join(traceback.format_exception(error)))
     unexpected = TrialError(
-        f"Teiten itself failed: {type(error).__name__}.",
+        _("Teiten itself failed: {error}.", error=type(error).__name__),
         where=where,
         why=str(error),
-        todo="Report it with traceback.txt.",
+        todo=_("Report it with traceback.txt."),
     )
     attempt.error = unexpected.as_dict() | {"phase": where}
 
 
 def _record_lost_agents(attempt: Execution) -> None:
-    why = str(attempt.error["what"]) if attempt.error else ""
-    error = TrialError("The attempt lost its agents.", where=attempt.last_phase, why=why)
+    why = str(shown_error(attempt.error)["what"]) if attempt.error else ""
+    error = TrialError(_("The attempt lost its agents."), where=attempt.last_phase, why=why)
     attempt.error = error.as_dict() | {"kind": str(Hold.LOST.value)}
 
 

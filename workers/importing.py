@@ -16,6 +16,7 @@ from django.db import DataError, IntegrityError
 from results import importing, models, uploads, warehouse
 from results.domain.errors import ArchiveError, StateError
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.messages import gettext_lazy as _
 from results.domain.research_object import limits
 from results.domain.research_object.facts import FACTS
 from results.importing import Archive, ImportedAttempt
@@ -69,10 +70,13 @@ def staging() -> Iterator[Path]:
             yield Path(folder)
     except OSError as error:
         raise ArchiveError(
-            "The archive could not be read, or its files not stored.",
+            _("The archive could not be read, or its files not stored."),
             where=str(error.filename or "archive"),
             why=str(error),
-            todo=f"Send the whole file; where {root} is full or closed to this account, make room or open it.",
+            todo=_(
+                "Send the whole file; where {folder} is full or closed to this account, make room or open it.",
+                folder=str(root),
+            ),
         ) from error
 
 
@@ -98,15 +102,15 @@ def _import_new(path: Path, name: str, folder: Path, file: Uploaded, most_bytes:
         return _store(archive, folder, file, most_bytes)
     except (DataError, IntegrityError) as error:
         raise ArchiveError(
-            "The warehouse cannot hold what the archive says.",
+            _("The warehouse cannot hold what the archive says."),
             where=FACTS,
             why=str(error).strip(),
-            todo="Export the run again; this file was changed, or written by something else.",
+            todo=_("Export the run again; this file was changed, or written by something else."),
         ) from error
 
 
 def _copy_bundles(source: RunArchive, folder: Path, most_bytes: int) -> None:
-    for _, attempt in source.facts.attempts:
+    for _trial, attempt in source.facts.attempts:
         if attempt.bundle:
             source.copy_bundle(attempt, _staged(folder, attempt.bundle), most_bytes)
 
@@ -142,7 +146,9 @@ def _parsed(bundle: tuple[Manifest, Mapping[str, bytes]], name: str, spec: Mappi
     manifest, files = bundle
     of_bundle, of_run = importing.spec_of(manifest.spec, name), importing.spec_of(spec, FACTS)
     if of_bundle.without_secrets() != of_run.without_secrets():
-        raise ArchiveError("This bundle is of another configuration.", where=name, why=f"{FACTS} says otherwise.")
+        raise ArchiveError(
+            _("This bundle is of another configuration."), where=name, why=_("{file} says otherwise.", file=FACTS)
+        )
     return reader.parse(replace(manifest, spec=spec), files)
 
 
@@ -154,7 +160,7 @@ def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]
         target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.path
         target.parent.mkdir(exist_ok=True)
         if target.exists():
-            todo = "Remove it if no warehouse needs it, and import the run again."
-            raise ArchiveError("There is a file in the place of a bundle.", where=str(target), todo=todo)
+            todo = _("Remove it if no warehouse needs it, and import the run again.")
+            raise ArchiveError(_("There is a file in the place of a bundle."), where=str(target), todo=todo)
         _staged(folder, attempt.facts.bundle).rename(target)
         placed.append(target)

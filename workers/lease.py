@@ -22,6 +22,7 @@ from django.db.models import QuerySet
 from results import sql, warehouse
 from results.agents import require_in_use
 from results.domain.errors import StateError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 from results.models import Agent, Attempt, Lease, Trial
 
@@ -85,7 +86,7 @@ def contact_lease(
     agent_id: int,
     now: Callable[[], datetime],
     patience_s: float = 0.0,
-    purpose: str = "Looking for its facts",
+    purpose: str = _("Looking for its facts"),
 ) -> Iterator[Callable[[], bool]]:
     """Lease an agent without an attempt, as for a contact; at most TTL_S longer than this process lives.
 
@@ -162,11 +163,12 @@ def _heartbeats(this_lease: QuerySet[Lease], now: Callable[[], datetime]) -> Ite
 
 def _busy_error(agent_id: int, purpose: str) -> StateError:
     lease = Lease.objects.filter(agent_id=agent_id).select_related("attempt").first()
-    user = f"trial {lease.attempt.trial_id}" if lease and lease.attempt else "another contact"
+    running = lease.attempt if lease else None
+    user = _("trial {trial}", trial=running.trial_id) if running else _("another contact")
     return StateError(
-        f"The agent is busy with {user}.",
-        why=f"{purpose} now would disturb what is measured.",
-        todo="Try again when that has ended.",
+        _("The agent is busy with {user}.", user=user),
+        why=_("{purpose} now would disturb what is measured.", purpose=purpose),
+        todo=_("Try again when that has ended."),
     )
 
 

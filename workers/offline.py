@@ -13,6 +13,7 @@ from results import logs, models
 from results.domain import json_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import RunState, TrialState
 from workers import executor
 from workers.bundle.writer import archive_path
@@ -48,11 +49,11 @@ def orders_of_run(run_id: int) -> str:
     StateError for a run in which none waits."""
     run = models.Run.objects.get(pk=run_id)
     if run.making:
-        raise StateError(f"Trials of run {run_id} are still being made.", todo="Try again in a minute.")
+        raise StateError(_("Trials of run {run} are still being made.", run=run_id), todo=_("Try again in a minute."))
     waiting = run.trials.filter(state=TrialState.WAITING).select_related("configuration").order_by("position")
     orders = tuple(order_for(trial, trial.attempts.count() + 1) for trial in waiting)
     if run.state != RunState.RUNNING or not orders:
-        raise StateError(f"No trial of run {run_id} waits.", todo="Start a run, or retry what failed.")
+        raise StateError(_("No trial of run {run} waits.", run=run_id), todo=_("Start a run, or retry what failed."))
     return json.dumps(asdict(Orders(orders)), ensure_ascii=False) + "\n"
 
 
@@ -65,8 +66,8 @@ def run_orders(text: str, folder: Path) -> Iterator[Made]:
     try:
         orders = from_json(Orders, json_text.loads(text, most=None)).orders
     except (ShapeError, ValueError) as error:
-        todo = "Export the orders again with a Teiten of this version."
-        raise TeitenError("These are no orders.", where="orders", why=str(error)[:300], todo=todo) from error
+        todo = _("Export the orders again with a Teiten of this version.")
+        raise TeitenError(_("These are no orders."), where="orders", why=str(error)[:300], todo=todo) from error
     paths = [folder / archive_path(order.trial_key, order.attempt) for order in orders]
     there = [path.exists() for path in paths]
     idle = iter(idle_after([order for order, is_there in zip(orders, there, strict=True) if not is_there]))
@@ -75,7 +76,7 @@ def run_orders(text: str, folder: Path) -> Iterator[Made]:
             yield Made(order.trial_key, path, was_there=True)
             continue
         with logs.about(**order.log_fields):
-            _, failure = asyncio.run(_run(order, folder, next(idle)))
+            _archived, failure = asyncio.run(_run(order, folder, next(idle)))
         yield Made(order.trial_key, path, failure)
 
 

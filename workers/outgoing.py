@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from results.domain.ip_addresses import ipv4_inside
+from results.domain.messages import gettext_lazy as _
 from results.own_addresses import is_own
 
 _FORBIDDEN = tuple(
@@ -39,10 +40,10 @@ def connect(address: tuple[str, int], *args: Any, **kwargs: Any) -> socket.socke
     host, port = address
     failure: OSError = OSError(f"{host} has no address")
     is_allowed = host.lower() in {name.lower() for name in settings.TEITEN_WEBHOOK_HOSTS}
-    for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    for *_rest, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         where = str(found[0])
         if not is_allowed and is_forbidden(where):
-            raise ForbiddenAddressError(f"{host} is at {where}.")
+            raise ForbiddenAddressError(_("{host} is at {address}.", host=host, address=where))
         try:
             return socket.create_connection((where, port), *args, **kwargs)
         except OSError as error:

@@ -8,10 +8,13 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 
 from results.domain.errors import DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from results.domain.measurement.parsed_trial import PhaseTiming
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.activity_monitor import ActivityMonitor
 from workers.interfaces import Stage
 
@@ -117,9 +120,23 @@ class Phases:
     def _deadline_error(self, name: str, limit_s: float, cause: TeitenError | None) -> DeadlineError:
         limit = f"{limit_s:,.1f}".removesuffix(".0")
         return DeadlineError(
-            f"The phase {name} did not end by its deadline of {limit} s.",
+            _(
+                "The phase {phase} did not end by its deadline of {limit} s.",
+                phase=pgettext_lazy("phase", name),
+                limit=limit,
+            ),
             where=name,
-            why=" ".join(str(part) for part in (self.monitor.last, self.monitor.unanswered, cause) if part),
-            todo="Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off all "
-            f"deadlines and was {self.stage.spec.patience:g}.",
+            why=self._why(cause),
+            todo=_(
+                "Look at what it waited for. Where it is only slow, raise the plan's `patience`, which puts off "
+                "all deadlines and was {patience:g}.",
+                patience=self.stage.spec.patience,
+            ),
         )
+
+    def _why(self, cause: TeitenError | None) -> str:
+        """Return what the sessions last waited for, and the error that the deadline led to."""
+        look, unanswered = self.monitor.last, self.monitor.unanswered
+        parts = [look.headline, *(_("{why}.", why=line) for line in look.lines)] if look else []
+        parts += [part for part in (unanswered, str(cause or "")) if part]
+        return reduce(lambda before, then: _("{before} {then}", before=before, then=then), parts) if parts else ""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
+from functools import reduce
 
 from django.db.models import Q
 from django.utils import timezone
@@ -14,6 +15,7 @@ from django.utils import timezone
 from results import pruning
 from results.domain.errors import AgentError, CommandError, StateError
 from results.domain.matrix.clusters import AgentCluster
+from results.domain.messages import gettext_lazy as _
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
 from results.queries.agents.agents import list_agents
@@ -23,7 +25,7 @@ from workers.orders import address_of, agents_idle
 from workers.postgres import cluster_inventory
 from workers.remote.connection import connected
 
-LIMITS = "limits of the agent"  # the actor of a removal, in the agent's history
+LIMITS = _("limits of the agent")  # the actor of a removal, in the agent's history
 LIMIT_S = 150.0  # of all removals together: no trial can start meanwhile
 _INVENTORY_AGE = timedelta(seconds=60)
 _RETRY_AFTER = timedelta(minutes=10)
@@ -37,8 +39,8 @@ def machine_lease(agent_id: int) -> Iterator[Callable[[], bool]]:
     """
     with ExitStack() as leases:
         lost = [
-            leases.enter_context(lease.contact_lease(pk, timezone.now, purpose="Removing files there"))
-            for pk, _ in machine(agent_id)
+            leases.enter_context(lease.contact_lease(pk, timezone.now, purpose=_("Removing files there")))
+            for pk, _name in machine(agent_id)
         ]
         yield lambda: any(is_lost() for is_lost in lost)
 
@@ -130,17 +132,20 @@ def _removable(clusters: AgentClusters, directories: Collection[str]) -> list[Cl
         row = rows.get(directory)
         if row is None or row.kept:
             raise StateError(
-                f"{directory} cannot be removed.",
-                where=f"agent {clusters.agent}",
-                why=_reason_kept(row) if row else "There is no such cluster, or no more.",
-                todo="Nothing was removed. Choose again among what is there now.",
+                _("{directory} cannot be removed.", directory=directory),
+                where=_("agent {agent}", agent=clusters.agent),
+                why=_reason_kept(row) if row else _("There is no such cluster, or no more."),
+                todo=_("Nothing was removed. Choose again among what is there now."),
             )
     return [rows[directory] for directory in dict.fromkeys(directories)]
 
 
 def _reason_kept(row: ClusterRow) -> str:
-    trials = ", ".join(f"trial {use.trial_id} of run {use.run_id}" for use in row.needed_by)
-    return f"{row.why} ({trials})" if trials else row.why
+    trials = [_("trial {trial} of run {run}", trial=use.trial_id, run=use.run_id) for use in row.needed_by]
+    if not trials:
+        return row.why
+    listed = reduce(lambda before, trial: _("{before}, {trial}", before=before, trial=trial), trials)
+    return _("{why} ({trials})", why=row.why, trials=listed)
 
 
 def _remove(agent: Agent, row: ClusterRow, limit_s: float, actor: str, result: Pruned) -> None:

@@ -23,6 +23,7 @@ from results.domain.errors import TeitenError
 from results.domain.imports.values import Format, ImportedTrial, SourceFile
 from results.domain.kinds.specs import Parse
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 from workers.imports.reading import FORMATS, read_files
 
@@ -94,17 +95,17 @@ def _specs(group: str) -> dict[str, Any]:
         for name in (module.name for module in pkgutil.iter_modules([folder]) if module.ispkg):
             if name in folders:
                 raise TeitenError(
-                    f"Two kinds are called {name!r}.",
+                    _("Two kinds are called {name!r}.", name=name),
                     where=folder,
-                    why=f"The other one lies in {folders[name]}.",
-                    todo="Rename the folder, and the spec in it.",
+                    why=_("The other one lies in {folder}.", folder=folders[name]),
+                    todo=_("Rename the folder, and the spec in it."),
                 )
             spec = import_module(f"workers.{group}.{name}.spec").SPEC
             if spec.name != name:
                 raise TeitenError(
-                    f"The spec's name is {spec.name!r}, its folder's {name!r}.",
+                    _("The spec's name is {name!r}, its folder's {folder!r}.", name=spec.name, folder=name),
                     where=f"{folder}/{name}",
-                    todo="Give both the same name.",
+                    todo=_("Give both the same name."),
                 )
             specs[name], folders[name] = spec, folder
     return dict(sorted(specs.items()))
@@ -121,8 +122,8 @@ def _module(group: str, name: str, part: str) -> ModuleType:
     """Import a part of a kind. Raises TeitenError for a name that no kind has: a plan or a bundle only ever chooses."""
     if name not in getattr(kinds(), group):
         raise TeitenError(
-            f"This Teiten has no {name!r}.",
+            _("This Teiten has no {name!r}.", name=name),
             where=f"workers/{group}",
-            todo="Update Teiten, or the plan; a kind of your own lies below a folder of TEITEN_KINDS.",
+            todo=_("Update Teiten, or the plan; a kind of your own lies below a folder of TEITEN_KINDS."),
         )
     return import_module(f"workers.{group}.{name}.{part}")

@@ -11,6 +11,7 @@ from results import ingest
 from results.bundle_files import bundle_path
 from results.domain.errors import IngestError, TeitenError
 from results.domain.measurement.parsed_trial import Gap, ParsedTrial
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState
 from results.ingest import Difference
 from results.models import Attempt
@@ -53,8 +54,8 @@ def _reread_attempt(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadA
     except TeitenError as error:
         return RereadAttempt(attempt.pk, attempt.trial_id, 0, (), error)
     except (DataError, IntegrityError) as error:
-        what = "The warehouse cannot hold what the bundle says."
-        refused = IngestError(what, where=attempt.bundle, why=str(error).strip(), todo="Report it with the bundle.")
+        what = _("The warehouse cannot hold what the bundle says.")
+        refused = IngestError(what, where=attempt.bundle, why=str(error).strip(), todo=_("Report it with the bundle."))
         return RereadAttempt(attempt.pk, attempt.trial_id, 0, (), refused)
 
 
@@ -63,9 +64,9 @@ def _compare(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadAttempt:
     path = bundle_path(attempt.bundle)
     if checksum(path) != attempt.bundle_sha256:
         raise IngestError(
-            "The archive is not the one that was ingested.",
+            _("The archive is not the one that was ingested."),
             where=str(path),
-            todo="Restore it from a backup.",
+            todo=_("Restore it from a backup."),
         )
     parsed = reader.read(path)
     differences = tuple(ingest.differences(parsed, attempt.pk))

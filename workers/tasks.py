@@ -27,6 +27,7 @@ from redis.exceptions import RedisError
 from results import alerts, hostfactors, models, runs, scheduled_runs, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
+from results.domain.messages import gettext_lazy as _
 from results.models.agents import AgentState
 from results.queries.agents.clusters import Pruned
 from workers import alerting, pruning, registry
@@ -88,7 +89,7 @@ def _find_programs(agent: str, needs: Sequence[ProgramNeed]) -> str:
     """Look for programs on an agent and store which are there; return why that was not possible, '' where it was."""
     row = models.Agent.objects.get(name=agent)
     if row.state != AgentState.READY:
-        return f"its state is {row.get_state_display()}."
+        return _("its state is {state}.", state=row.get_state_display())
     try:
         contacts.find_programs(row.pk, {need.program for need in needs if need.agent == agent})
     except AgentError as error:
@@ -105,9 +106,9 @@ def requeue() -> list[int]:
         return []
     if names := answering_workers():
         raise StateError(
-            f"Workers are alive: {', '.join(names)}.",
-            why="What they run goes on; what a dead one ran is queued again when its lease expires.",
-            todo=f"Wait {leasing.TTL_S:g} s, or stop them first.",
+            _("Workers are alive: {workers}.", workers=", ".join(names)),
+            why=_("What they run goes on; what a dead one ran is queued again when its lease expires."),
+            todo=_("Wait {seconds:g} s, or stop them first.", seconds=leasing.TTL_S),
         )
     discard_unfinished(settings.TEITEN_BUNDLE_DIR)
     return dispatching.requeue(timezone.now())
@@ -173,10 +174,10 @@ def _redis_errors() -> Iterator[None]:
         yield
     except (OperationalError, RedisError) as error:
         raise TeitenError(
-            "Redis cannot be reached.",
+            _("Redis cannot be reached."),
             where="TEITEN_REDIS_URL",
             why=str(error),
-            todo="Start it, or set its URL.",
+            todo=_("Start it, or set its URL."),
         ) from error
 
 

@@ -16,6 +16,7 @@ from results import models, uploads, warehouse
 from results.domain.errors import ArchiveError, BodyError, IngestError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.messages import gettext_lazy as _
 from results.uploads import Uploaded
 from workers import dispatch
 from workers.bundle import reader
@@ -63,10 +64,10 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
 
 def too_large(size_bytes: int) -> BodyError:
     return BodyError(
-        f"The bundle has {size_bytes:,} bytes or more.",
+        _("The bundle has {size:,} bytes or more.", size=size_bytes),
         where="Content-Length",
-        why=f"At most {MOST_BYTES:,} are taken.",
-        todo="Export the whole run where it was measured, and read it with manage.py import_run.",
+        why=_("At most {most:,} are taken.", most=MOST_BYTES),
+        todo=_("Export the whole run where it was measured, and read it with manage.py import_run."),
     )
 
 
@@ -81,9 +82,9 @@ def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
     spec = trial.configuration.spec
     if reader.spec_of(manifest).without_secrets() != TrialSpec.from_json(spec).without_secrets():
         raise IngestError(
-            f"The bundle is of another configuration than trial {trial.pk}.",
+            _("The bundle is of another configuration than trial {trial}.", trial=trial.pk),
             where=f"{FILE}: spec",
-            todo="Upload it to the trial whose order was measured.",
+            todo=_("Upload it to the trial whose order was measured."),
         )
     return reader.parse(replace(manifest, spec=spec), files), datetime.fromtimestamp(manifest.ended_s, UTC)
 
@@ -124,9 +125,9 @@ def _place(path: Path, target: Path, sha256: str) -> bool:
         return True
     if checksum(target) != sha256:
         raise IngestError(
-            "There is another file in the place of the bundle.",
+            _("There is another file in the place of the bundle."),
             where=str(target),
-            why="This warehouse has no attempt that it is of.",
-            todo="Move it away, out of the bundle folder, and send the bundle again. Keep it: it may be a trial's.",
+            why=_("This warehouse has no attempt that it is of."),
+            todo=_("Move it away, out of the bundle folder, and send the bundle again. Keep it: it may be a trial's."),
         )
     return False

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from results.domain.errors import AgentError
+from results.domain.messages import gettext_lazy as _
 from workers import registry
 from workers.checkpoint import Step
 from workers.execution import Execution, machines_by_role
@@ -57,9 +58,9 @@ async def _stop(stage: Stage, name: str, node: str) -> None:
         if not timeout.expired():
             raise
         raise AgentError(
-            f"It was still being stopped after {limit_s:.0f} s, and was given up.",
+            _("It was still being stopped after {seconds:.0f} s, and was given up.", seconds=limit_s),
             where=stage.agents[node].address.place,
-            todo="Look on the agent for what it waits for.",
+            todo=_("Look on the agent for what it waits for."),
         ) from error
 
 

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.models.visible import OfVisibleRuns
 
 
@@ -143,11 +145,13 @@ class Watch(models.Model):
     """Whom to notify when a plan's newest run is worse than the one before it.
 
     target: an e-mail address or a webhook's URL
+    language: of the texts; '' for TEITEN_LANGUAGE
     """
 
     plan = models.ForeignKey("results.Plan", on_delete=models.CASCADE, related_name="watches")
-    channel = models.CharField(max_length=10, choices=[("email", "e-mail"), ("webhook", "webhook")])
+    channel = models.CharField(max_length=10, choices=[("email", _("e-mail")), ("webhook", _("webhook"))])
     target = models.CharField(max_length=500)
+    language = models.CharField(max_length=10, blank=True, default="")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -159,11 +163,11 @@ class Watch(models.Model):
 class AlertState(models.TextChoices):
     """What became of an alert."""
 
-    QUIET = "quiet", "nothing worse"
-    UNJUDGED = "unjudged", "could not be judged"
-    DUE = "due", "being sent"  # to be sent at next_at
-    SENT = "sent", "sent"
-    FAILED = "failed", "could not be sent"  # given up
+    QUIET = "quiet", pgettext_lazy("state of an alert", "nothing worse")
+    UNJUDGED = "unjudged", pgettext_lazy("state of an alert", "could not be judged")
+    DUE = "due", pgettext_lazy("state of an alert", "being sent")  # to be sent at next_at
+    SENT = "sent", pgettext_lazy("state of an alert", "sent")
+    FAILED = "failed", pgettext_lazy("state of an alert", "could not be sent")  # given up
 
 
 class Alert(models.Model):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from django.utils import timezone
+from django.utils.translation import override
 
 from results import alerts, models, own_addresses
 from tests import histories
@@ -122,6 +123,21 @@ def test_a_letter_says_what_is_worse_and_where_to_look(mailbox: Mailbox) -> None
     assert letter["Message-ID"] == f"<alert-{sent.pk}@localhost>"
     alert()
     assert len(mailbox.letters) == 1
+
+
+def test_an_alert_is_in_the_language_of_who_asked_for_it(mailbox: Mailbox) -> None:
+    plan = histories.nightly(replicates=5)
+    with override("ja"):
+        alerts.watch(plan, "email", "ada@example.org", user=None, actor="tests")
+    alerts.watch(plan, "email", "bob@example.org", user=None, actor="tests")
+    run = histories.months(plan, [8000, 7200])[-1]
+    alert()
+    subjects = {to: (letter["Subject"], letter.get_content()) for (to,), letter in mailbox.letters}
+    japanese, english = subjects["ada@example.org"], subjects["bob@example.org"]
+    assert english[0] == f"[Teiten] nightly: 1 of 1 worse in run {run.pk}"
+    assert "劣化" in japanese[0] and f"実行{run.pk}" in japanese[0]
+    assert "中央値" in japanese[1] and "worse" not in japanese[1]
+    assert re.findall(r"×0\.\d{3}", japanese[1]) == re.findall(r"×0\.\d{3}", english[1]) != []
 
 
 def test_a_webhook_gets_every_number_as_json(hook: Hook, settings: Any) -> None:
