@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from django.utils.translation import gettext, ngettext, pgettext
+
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.models import Run
 from results.queries.comparison.citations import Citation, Standing, standing
 from results.queries.comparison.compare import Comparison, compare
 from webapp import urlstate
 from webapp.bibliography import Entry
+from webapp.charts.comparison import per_name
 from webapp.chooser import title as dimension_title
 from webapp.compare import words
 from webapp.compare.confounders import confounders, listed
+from webapp.documents.words import said, sentences
+from webapp.language import joined
 
 
 def compare_query(query: str) -> tuple[str, Comparison]:
@@ -30,9 +37,9 @@ def compare_with_today(citation: Citation) -> Standing:
     try:
         today = compare(urlstate.read(citation.row.query))
     except TeitenError as error:
-        return Standing(why=str(error))
+        return Standing(why=said(error))
     if not today.points:
-        return replace(standing(citation.comparison, today), why="None of its trials is in the warehouse any more.")
+        return replace(standing(citation.comparison, today), why=_("None of its trials is in the warehouse any more."))
     return standing(citation.comparison, today)
 
 
@@ -41,13 +48,23 @@ def title(comparison: Comparison) -> str:
 
     As 'Transactions per second per client by clients, for each installation, only scale 10, against 16.9'.
     """
-    selection = comparison.selection
-    per = f" per {selection.per}" if selection.per else ""
-    lines = f", for each {dimension_title(selection.series)}" if selection.series else ""
-    panels = f", a panel a {dimension_title(selection.panel)}" if selection.panel else ""
-    only = "".join(f", only {dimension_title(name)} {' or '.join(texts)}" for name, texts in selection.filters.items())
-    base = f", against {selection.baseline}" if any(point.verdict for point in comparison.points) else ""
-    return f"{comparison.metric.label}{per} by {dimension_title(selection.x)}{lines}{panels}{only}{base}"
+    return joined(_parts_of_title(comparison))
+
+
+def _parts_of_title(comparison: Comparison) -> Iterator[str]:
+    selection, metric = comparison.selection, localized(comparison.metric.label)
+    if selection.per:
+        metric = gettext("{metric} per {per}").format(metric=metric, per=per_name(comparison))
+    yield gettext("{metric} by {x}").format(metric=metric, x=dimension_title(selection.x))
+    if selection.series:
+        yield gettext("for each {dimension}").format(dimension=dimension_title(selection.series))
+    if selection.panel:
+        yield gettext("a panel a {dimension}").format(dimension=dimension_title(selection.panel))
+    for name, texts in selection.filters.items():
+        levels = pgettext("between alternatives", " or ").join(texts)
+        yield gettext("only {dimension} {levels}").format(dimension=dimension_title(name), levels=levels)
+    if any(point.verdict for point in comparison.points):
+        yield gettext("against {base}").format(base=selection.baseline)
 
 
 def published_in(runs: Iterable[int | str]) -> list[str]:
@@ -59,8 +76,10 @@ def published_in(runs: Iterable[int | str]) -> list[str]:
 
 
 def _not_measured_here(title: str, program: str) -> str:
-    kind = f"Results imported from {program}" if program else "Published figures"
-    return f"{kind}, not measured here: {title}"
+    if program:
+        text = gettext("Results imported from {program}, not measured here: {title}")
+        return text.format(program=program, title=title)
+    return gettext("Published figures, not measured here: {title}").format(title=title)
 
 
 def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
@@ -68,34 +87,49 @@ def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:
 
     published: as of `published_in`
     """
-    sentences = [f"{source}." for source in published]
+    every = [_sentence(source) for source in published]
     if comparison.mixed:
         dimensions = [dimension_title(name) for name in comparison.mixed]
-        sentences.append(f"Cells mix different {listed(dimensions)}.")
-    for environment in comparison.environment:
-        if environment.withheld:
-            cells = f"{environment.withheld} of {environment.cells} cells of {environment.series}"
-            sentences.append(f"No verdict in {cells} against {environment.base}: {confounders([environment])}.")
-    sentences += [f"Values of run {run} {text}." for run, text in words.warnings(comparison)]
-    return sentences + [f"{text}." for text in words.unmatched(comparison)]
+        every.append(gettext("Cells mix different {dimensions}.").format(dimensions=listed(dimensions)))
+    without = gettext("No verdict in {withheld} of {cells} cells of {series} against {base}: {differences}.")
+    for one in comparison.environment:
+        if one.withheld:
+            cells = {"withheld": one.withheld, "cells": one.cells, "series": one.series, "base": one.base}
+            every.append(without.format(**cells, differences=confounders([one])))
+    changed = gettext("Values of run {run} {change}.")
+    every += [changed.format(run=run, change=text) for run, text in words.warnings(comparison)]
+    return every + [_sentence(text) for text in words.unmatched(comparison)]
+
+
+def _sentence(text: str) -> str:
+    return gettext("{parts}.").format(parts=text)
 
 
 def plain_text(citation: Citation, url: str, published: Sequence[str]) -> str:
     row = citation.row
-    runs = f"run{'' if len(row.runs) == 1 else 's'} {', '.join(row.runs)}"
-    source = f"Teiten, {runs}, {row.trials} trials, verdict rule {row.rule}, {row.created_at:%d %B %Y}."
-    return " ".join([f"{title(citation.comparison)}. {source}", *remarks(citation.comparison, published), url])
+    # xgettext:no-python-format
+    day = pgettext("strftime's form of a day", "%d %B %Y")
+    parts = (
+        "Teiten",
+        ngettext("run {runs}", "runs {runs}", len(row.runs)).format(runs=joined(row.runs)),
+        gettext("{n} trials").format(n=row.trials),
+        gettext("verdict rule {rule}").format(rule=row.rule),
+        row.created_at.strftime(day),
+    )
+    said_of_it = (title(citation.comparison), joined(parts))
+    return f"{sentences([*map(_sentence, said_of_it), *remarks(citation.comparison, published)])} {url}"
 
 
 def entry(citation: Citation, url: str, published: Sequence[str]) -> Entry:
     """Return what a bibliography says of it."""
     row = citation.row
-    note = f"Teiten citation {row.hash}, {row.trials} trials, verdict rule {row.rule}."
+    note = gettext("Teiten citation {hash}, {trials} trials, verdict rule {rule}.")
+    note = note.format(hash=row.hash, trials=row.trials, rule=row.rule)
     return Entry(
         key=f"teiten-{row.hash}",
         title=title(citation.comparison),
         authors=[row.created_by] if row.created_by else [],
         published=row.created_at.date(),
         address=url,
-        note=" ".join([note, *remarks(citation.comparison, published)]),
+        note=sentences([note, *remarks(citation.comparison, published)]),
     )

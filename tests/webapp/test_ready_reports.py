@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.translation import override
 
 from results.published.catalogue import TABLES
 from results.published.load import load
@@ -32,3 +33,16 @@ def test_the_report_over_a_run_says_what_its_verdicts_say(db: Any) -> None:
     edition = ready.over_run(run, SITE, f"{SITE}/compare/", user=factories.member(), actor="tests")
     assert "is faster" in edition.content
     assert set(edition.attempts) >= set(run.trials.values_list("attempt_id", flat=True))
+
+
+def test_where_teiten_speaks_japanese_they_are_japanese(db: Any) -> None:
+    load(TABLES, known_metrics(), "tests")
+    run, user = factories.finished_run(replicates=3, standing="kept"), factories.member()
+    with override("ja"):
+        editions = [
+            ready.over_published(SITE, user=user, actor="tests"),
+            ready.over_run(run, SITE, f"{SITE}/compare/", user=user, actor="tests"),
+        ]
+    for edition in editions:
+        assert edition.language == "ja" and "## 考察" in edition.source and "表示できません" not in edition.content
+    assert len(editions[0].citations) == 4 and "公表値（ここで測定していないもの）" in editions[0].content

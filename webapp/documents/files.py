@@ -12,6 +12,7 @@ from html import escape
 from typing import Any
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from webapp.documents.page import RIGHT, alone, body, drawn
 from webapp.documents.parts import Document, Plate
 from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, has_japanese, japanese_font
@@ -78,10 +79,10 @@ def load_weasyprint() -> Any:
         import weasyprint.text.fonts
     except OSError as error:
         raise TeitenError(
-            "PDF needs Pango, which is not installed here.",
+            _("PDF needs Pango, which is not installed here."),
             where="pdf",
             why=str(error),
-            todo="Install libpango-1.0-0, libpangoft2-1.0-0 and libharfbuzz-subset0, or take the HTML.",
+            todo=_("Install libpango-1.0-0, libpangoft2-1.0-0 and libharfbuzz-subset0, or take the HTML."),
         ) from error
     return weasyprint
 

@@ -13,10 +13,12 @@ from typing import Any
 import nh3
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 from mdit_py_plugins.anchors import anchors_plugin
 
 from webapp.documents.parts import Document, Plate, Prose, Table, numbered
+from webapp.documents.words import in_language, sentences
 from webapp.drawing.files import draw
 from webapp.drawing.style import IN_TEXT, Shape
 from webapp.markdown import anchor
@@ -79,6 +81,11 @@ def body(document: Document, source: _Source | None = None, *, numbers: bool = T
 
     source: of a figure, the address of its file; without, the figure itself stands in the text.
     numbers: whether captions begin with 'Figure 1.' and 'Table 1.'."""
+    with in_language(document.language):
+        return _body(document, source, numbers=numbers)
+
+
+def _body(document: Document, source: _Source | None, *, numbers: bool) -> SafeString:
     place = f"@{secrets.token_hex(8)}@"  # that no text has: all of them are one text, whose headings are told apart
     text: list[str] = []
     drawn_parts: list[str] = []
@@ -88,10 +95,10 @@ def body(document: Document, source: _Source | None = None, *, numbers: bool = T
             continue
         text.append(f"{place}{len(drawn_parts)}{place}")
         if isinstance(part, Table):
-            table = _table(part, f"Table {number}. " if numbers else "")
+            table = _table(part, number if numbers else None)
             drawn_parts.append(table if source else f'<div class="scroll" id="table-{number}">{table}</div>')
         else:
-            drawn_parts.append(_figure(part, f"Figure {number}. " if numbers else "", number, source))
+            drawn_parts.append(_figure(part, number, source, numbered=numbers))
     html = str(html_of("\n\n".join(text)))
     for number, part_html in enumerate(drawn_parts):
         html = html.replace(f"<p>{place}{number}{place}</p>", part_html)
@@ -99,23 +106,26 @@ def body(document: Document, source: _Source | None = None, *, numbers: bool = T
     return mark_safe(html)  # noqa: S308
 
 
-def _table(table: Table, label: str) -> str:
+def _table(table: Table, number: int | None) -> str:
     def cell(tag: str, text: str, column: int, more: str = "") -> str:
         align = f" {RIGHT}" if table.is_numeric(column) else ""
         return f"<{tag}{more}{align}>{escape(text)}</{tag}>"
 
     heading = "".join(cell("th", text, column, ' scope="col"') for column, text in enumerate(table.heading))
     rows = ["<tr>" + "".join(cell("td", text, n) for n, text in enumerate(row)) + "</tr>" for row in table.rows]
-    caption = f"<caption>{escape(label + table.caption)}</caption>"
+    caption = table.caption
+    if number is not None:
+        caption = gettext("Table {number}. {caption}").format(number=number, caption=caption)
     body_of_table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f"<table>{caption}{body_of_table}</table>"
+    return f"<table><caption>{escape(caption)}</caption>{body_of_table}</table>"
 
 
-def _figure(plate: Plate, label: str, number: int, source: _Source | None) -> str:
+def _figure(plate: Plate, number: int, source: _Source | None, *, numbered: bool) -> str:
     picture = plate.picture
     title = escape(picture.title)
     address = source(plate) if source else f"data:image/svg+xml;base64,{base64.b64encode(drawn(plate, 'svg')).decode()}"
-    caption = escape(f"{label}{picture.title}. {picture.caption}".strip())
+    text = gettext("Figure {number}. {title}.") if numbered else gettext("{title}.")
+    caption = escape(sentences([text.format(number=number, title=picture.title), picture.caption]))
     image = f'<img src="{escape(address)}" alt="{title}">'
     return f'<figure id="figure-{number}">{image}<figcaption>{caption}</figcaption></figure>'
 

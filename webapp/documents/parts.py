@@ -55,7 +55,7 @@ class Document:
     authors: their names.
     subtitle: when, which edition.
     address: where it is to be found.
-    language: of its text, as HTML names it.
+    language: of its text, as HTML names it; captions are numbered in it.
     facts: its provenance."""
 
     title: str

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from results.domain.errors import BusyError
+from results.domain.messages import gettext_lazy as _
 
 PATIENCE_S = 30.0
 _TURN = threading.BoundedSemaphore(1)
@@ -16,7 +17,7 @@ _TURN = threading.BoundedSemaphore(1)
 def turn() -> Iterator[None]:
     """Wait until no other file is made. Raises BusyError after PATIENCE_S."""
     if not _TURN.acquire(timeout=PATIENCE_S):
-        raise BusyError("Others are waiting for files.", where="export", todo="Ask again in half a minute.")
+        raise BusyError(_("Others are waiting for files."), where="export", todo=_("Ask again in half a minute."))
     try:
         yield
     finally:

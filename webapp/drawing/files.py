@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from webapp.drawing import style
 from webapp.drawing.picture import Picture
 from webapp.drawing.style import PX_PER_INCH, Shape
@@ -21,13 +22,17 @@ def draw(picture: Picture, form: str = "svg", shape: Shape = style.SHAPES["page"
 
     form: svg, png or pdf"""
     if form not in TYPES:
-        raise TeitenError(f"There is no figure as {form!r}.", where="form", todo=f"There are {', '.join(TYPES)}.")
+        raise TeitenError(
+            _("There is no figure as {form!r}.", form=form),
+            where="form",
+            todo=_("There are {names}.", names=", ".join(TYPES)),
+        )
     if (height := picture.figure["layout"]["height"]) > _HIGHEST:
         raise TeitenError(
-            f"The figure is {height:,} px high.",
+            _("The figure is {height:,} px high.", height=height),
             where="figure",
-            why=f"Figures of up to {_HIGHEST:,} px are drawn as files.",
-            todo="Filter the comparison, so that it has fewer rows.",
+            why=_("Figures of up to {most:,} px are drawn as files.", most=_HIGHEST),
+            todo=_("Filter the comparison, so that it has fewer rows."),
         )
     from webapp.drawing.sheet import Sheet  # matplotlib, which most processes never need
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 
 _JAPANESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
 _COLOUR = re.compile(r"var\((--[\w-]+)\)(?: (\d+)%)?")
@@ -55,7 +56,11 @@ SHAPES = {
 def shape_named(name: str) -> Shape:
     """'' is the page's. Raises TeitenError."""
     if (name or "page") not in SHAPES:
-        raise TeitenError(f"There is no shape {name!r}.", where="shape", todo=f"There are {', '.join(SHAPES)}.")
+        raise TeitenError(
+            _("There is no shape {name!r}.", name=name),
+            where="shape",
+            todo=_("There are {names}.", names=", ".join(SHAPES)),
+        )
     return SHAPES[name or "page"]
 
 

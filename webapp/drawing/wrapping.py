@@ -10,9 +10,10 @@ from matplotlib.font_manager import FontProperties
 
 from webapp.drawing.style import JAPANESE, PX_PER_INCH, SANS
 
-# a word with the blanks behind it; Japanese breaks between any two letters
-_PIECES = re.compile(r"[\u3000-\u9fff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+")
-
+# a word with the blanks behind it; Japanese breaks between any two letters, but not before or after some signs
+_JAPANESE = r"\u3000-\u9fff\uff00-\uffef"
+_OPENING, _CLOSING = "「『（", "、。」』）：・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
+_PIECES = re.compile(rf"[{_OPENING}]*(?:[{_JAPANESE}]|[^\s{_JAPANESE}]+)[{_CLOSING}]*\s*|\s+")
 
 _FINER = 8  # than a px: a letter's width is rounded to what is measured in
 

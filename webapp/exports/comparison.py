@@ -8,7 +8,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from results.domain.units import counted, format_quantity
+from django.utils.translation import get_language, gettext, ngettext, pgettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
+from results.domain.units import format_quantity
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.citations import attempts_of
 from results.queries.comparison.provenance import provenance_of
@@ -16,20 +20,33 @@ from results.queries.comparison.trust import trust_in
 from results.queries.environment.environments import TrialEnvironment
 from results.queries.shared.ordering import DEFAULT
 from webapp import citations
-from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, stacked_steps
+from webapp.charts.comparison import AGAINST, RATIO, SPEEDUP, per_name, stacked_steps
 from webapp.compare import words
-from webapp.compare.figure_words import drawn_as, how_drawn, left_out_of_figure
+from webapp.compare.figure_words import drawn_as, how_drawn, left_out_of_figure, statistic_name
 from webapp.compare.panels import comparison_panels
 from webapp.documents.parts import Document, Part, Plate, Prose, Table, escaped, file_name
+from webapp.documents.words import sentences
 from webapp.drawing.picture import Picture
 from webapp.exports.environment import environment_table, environment_words, environments_of_series, settings_table
 from webapp.labels import axis_title
+from webapp.language import joined
 from webapp.links import trial_url
 from webapp.templatetags.teiten import ratio
 from webapp.urlstate import View
 
 MOST_RUNS_NAMED = 12
-_COMPARED = ("ratio", "95 % interval", "verdict")
+_COMPARED = (
+    _("ratio"),
+    # xgettext:no-python-format
+    _("95 % interval"),
+    _("verdict"),
+)
+_FIGURES = {  # by how they are drawn
+    "": _("{metric} by {x}"),
+    RATIO: _("Ratio to the baseline: {metric} by {x}"),
+    SPEEDUP: _("Speed-up: {metric} by {x}"),
+    AGAINST: _("{metric} against latency, over {x}"),
+}
 MOST_CELLS = 500  # of a table in a document
 
 
@@ -93,16 +110,28 @@ class Exported:
         replicates = [replicate for point in self.comparison.points for replicate in point.values]
         trials = len({replicate.trial_id for replicate in replicates})
         measured_in = sorted({replicate.run_id for replicate in replicates}) or list(self.comparison.selection.runs)
-        named = ", ".join(map(str, measured_in[:MOST_RUNS_NAMED]))
-        more = len(measured_in) - MOST_RUNS_NAMED
-        runs = f"run{'s' if len(measured_in) > 1 else ''} {named}{f' and {more} more' if more > 0 else ''}"
-        rule = f"verdict rule {self.comparison.rule}"
-        return f"Teiten, {runs}, {counted(trials, 'trial')}, {rule}, {self.source.shown_at:%Y-%m-%d}"
+        parts = (
+            "Teiten",
+            _runs(measured_in),
+            ngettext("{n:,} trial", "{n:,} trials", trials).format(n=trials),
+            gettext("verdict rule {rule}").format(rule=self.comparison.rule),
+            f"{self.source.shown_at:%Y-%m-%d}",
+        )
+        return joined(parts)
+
+
+def _runs(runs: Sequence[int]) -> str:
+    """'run 4', 'runs 4, 5', 'runs 1, 2 and 7 more'."""
+    named, more = joined(map(str, runs[:MOST_RUNS_NAMED])), len(runs) - MOST_RUNS_NAMED
+    if more > 0:
+        return gettext("runs {runs} and {n} more").format(runs=named, n=more)
+    return ngettext("run {runs}", "runs {runs}", len(runs)).format(runs=named)
 
 
 def document_of(one: Exported) -> Document:
-    """Return it as a document. Two queries, of what its verdicts rest on."""
-    return Document(one.title, list(_parts(one)), (), one.origin, one.source.address, facts=one.facts)
+    """Return it as a document in the visitor's language. Two queries, of what its verdicts rest on."""
+    language = get_language() or "en"
+    return Document(one.title, list(_parts(one)), (), one.origin, one.source.address, language, one.facts)
 
 
 def _parts(one: Exported) -> Iterator[Part]:
@@ -120,9 +149,10 @@ def _parts(one: Exported) -> Iterator[Part]:
 def remarks(one: Exported) -> str:
     """Return what a reader must know besides, as a Markdown list."""
     comparison = one.comparison
-    missing = [f"There is no run {run} in the warehouse." for run in words.missing(comparison) if comparison.facets]
-    sentences = [*missing, *citations.remarks(comparison, one.published), *left_out_of_figure(comparison)]
-    return "\n".join(f"- {escaped(sentence)}" for sentence in sentences)
+    runs = words.missing(comparison) if comparison.facets else ()
+    missing = [gettext("There is no run {run} in the warehouse.").format(run=run) for run in runs]
+    every = [*missing, *citations.remarks(comparison, one.published), *left_out_of_figure(comparison)]
+    return "\n".join(f"- {escaped(sentence)}" for sentence in every)
 
 
 def environment_parts(of_series: Mapping[str, Sequence[TrialEnvironment]]) -> Iterator[Part]:
@@ -133,35 +163,38 @@ def environment_parts(of_series: Mapping[str, Sequence[TrialEnvironment]]) -> It
 
 def lead(comparison: Comparison) -> str:
     """Return what the page's headline says, as Markdown; '' where cells mix configurations. Two queries."""
-    sentences = () if comparison.mixed else words.lead(comparison)
-    if not sentences:
+    found = () if comparison.mixed else words.lead(comparison)
+    if not found:
         return ""
-    basis = trust_in(comparison).basis
-    first = f" ({escaped(basis)})" if basis else ""
-    text = [f"**{escaped(s.claim)}**{first if not n else ''}: {escaped(s.rest)}." for n, s in enumerate(sentences)]
-    return " ".join([*text, words.direction(comparison.metric.better)])
+    basis = localized(trust_in(comparison).basis)
+    text = []
+    for number, one in enumerate(found):
+        sentence = (
+            gettext("**{claim}** ({basis}): {rest}.") if basis and not number else gettext("**{claim}**: {rest}.")
+        )
+        text.append(sentence.format(claim=escaped(one.claim), basis=escaped(basis), rest=escaped(one.rest)))
+    return sentences([*text, words.direction(comparison.metric.better)])
 
 
 def plates(one: Exported) -> Iterator[Plate]:
     """Give the figures as on the page."""
     comparison, key = one.comparison, _key(one.comparison)
     link = one.source.site + trial_url(0).replace("0", "{}")
-    common: dict[str, Any] = {"source": f"{one.origin}, {one.source.address}", "facts": one.facts, "link": link}
+    source = joined((one.origin, one.source.address))
+    common: dict[str, Any] = {"source": source, "facts": one.facts, "link": link}
     environment = environment_words(one.of_series)
     if stack := stacked_steps(comparison, one.view):
-        caption = " ".join(
-            filter(None, ("Parts in the order in which they ran.", _count(comparison.points), environment))
-        )
+        order = gettext("Parts in the order in which they ran.")
+        caption = sentences((order, _count(comparison.points), environment))
         key_of_steps = [(index, name) for index, name in stack.key]
-        picture = Picture(
-            f"{comparison.metric.label}, part by part", stack.figure, key_of_steps, True, caption, **common
-        )
+        title = gettext("{metric}, part by part").format(metric=localized(comparison.metric.label))
+        picture = Picture(title, stack.figure, key_of_steps, True, caption, **common)
         yield Plate(file_name(f"{comparison.metric.name} parts"), picture)
     panels = comparison_panels(comparison, one.view)
     for name, panel in zip(comparison.panels, panels, strict=False):  # there may be more than are drawn
         points = [point for point in comparison.points if point.panel == name]
-        caption = " ".join(filter(None, (*_how_drawn(comparison, one.view), _count(points), environment)))
-        title = f"{_figure_title(comparison, one.view)}{f', {panel.title}' if panel.title else ''}"
+        caption = sentences((*_how_drawn(comparison, one.view), _count(points), environment))
+        title = joined(filter(None, (_figure_title(comparison, one.view), panel.title)))
         yield Plate(
             file_name(f"{comparison.metric.name} {panel.title}"),
             Picture(title, panel.figure, key, caption=caption, **common),
@@ -169,15 +202,13 @@ def plates(one: Exported) -> Iterator[Plate]:
 
 
 def _key(comparison: Comparison) -> list[tuple[int, str]]:
-    names = [name or comparison.metric.label for name in words.names_of(comparison).values()]
+    names = [name or localized(comparison.metric.label) for name in words.names_of(comparison).values()]
     return list(enumerate(names)) if comparison.selection.series else []
 
 
 def _figure_title(comparison: Comparison, view: View) -> str:
-    if drawn_as(comparison, view) == AGAINST:
-        return f"{measured(comparison)} against latency, over {axis_title(comparison.selection.x, comparison.metric)}"
-    kind = {RATIO: "Ratio to the baseline: ", SPEEDUP: "Speed-up: "}.get(drawn_as(comparison, view), "")
-    return f"{kind}{measured(comparison)} by {axis_title(comparison.selection.x, comparison.metric)}"
+    x = axis_title(comparison.selection.x, comparison.metric)
+    return localized(_FIGURES[drawn_as(comparison, view)]).format(metric=measured(comparison), x=x)
 
 
 def _only(comparison: Comparison) -> list[str]:
@@ -187,8 +218,8 @@ def _only(comparison: Comparison) -> list[str]:
 
 def _how_drawn(comparison: Comparison, view: View) -> Iterator[str]:
     yield from how_drawn(comparison, view)
-    if constants := "; ".join(words.constants(comparison)):
-        yield f"{constants[0].upper()}{constants[1:]}."
+    if constants := pgettext("between clauses", "; ").join(words.constants(comparison)):
+        yield gettext("{parts}.").format(parts=f"{constants[0].upper()}{constants[1:]}")
 
 
 def _count(points: Sequence[Point]) -> str:
@@ -196,23 +227,27 @@ def _count(points: Sequence[Point]) -> str:
     counts = sorted({point.n for point in points})
     if not counts:
         return ""
-    return f"n = {counts[0]} a cell." if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]} a cell."
+    text = gettext("n = {fewest} a cell.") if len(counts) == 1 else gettext("n = {fewest} to {most} a cell.")
+    return text.format(fewest=counts[0], most=counts[-1])
 
 
 def cells_table(comparison: Comparison) -> Table:
     """Return every cell: its value, how its replicates lie, and what they say against the baseline."""
     axes = _axes(comparison)
     compared = any(point.verdict for point in comparison.points)
-    heading = [axis_title(name, comparison.metric) for name, _ in axes]
-    heading += ["n", comparison.selection.statistic, "smallest", "largest", *(_COMPARED if compared else ())]
+    heading = [axis_title(name, comparison.metric) for name, _level in axes]
+    heading += ["n", statistic_name(comparison), gettext("smallest"), gettext("largest")]
+    heading += map(localized, _COMPARED) if compared else ()
     rows = [
-        (*(text(point) for _, text in axes), *_values(point, comparison), *(_compared(point) if compared else ()))
+        (*(text(point) for _name, text in axes), *_values(point, comparison), *(_compared(point) if compared else ()))
         for point in comparison.points[:MOST_CELLS]
     ]
     cells = len(comparison.points)
-    which = "every cell" if cells <= MOST_CELLS else f"{MOST_CELLS:,} of {cells:,} cells; CSV and Excel have all"
-    numeric = (*(False for _ in axes), True, True, True, True, True, True)  # a verdict is no number
-    return Table(f"{measured(comparison)}, {which}", tuple(heading), tuple(rows), numeric)
+    some = gettext("{metric}, {n:,} of {cells:,} cells; CSV and Excel have all")
+    caption = some if cells > MOST_CELLS else gettext("{metric}, every cell")
+    caption = caption.format(metric=measured(comparison), n=MOST_CELLS, cells=cells)
+    numeric = (*(False for _axis in axes), True, True, True, True, True, True)  # a verdict is no number
+    return Table(caption, tuple(heading), tuple(rows), numeric)
 
 
 def _axes(comparison: Comparison) -> list[tuple[str, Callable[[Point], str]]]:
@@ -234,15 +269,18 @@ def _values(point: Point, comparison: Comparison) -> list[str]:
 def measured(comparison: Comparison) -> str:
     """'Transactions per second per client', 'CPU used, primary', 'Time of a query, q1.1': what the numbers are of."""
     chosen = comparison.selection
-    per = f" per {chosen.per}" if chosen.per else ""
+    metric = localized(comparison.metric.label)
+    if chosen.per:
+        metric = gettext("{metric} per {per}").format(metric=metric, per=per_name(comparison))
     which = (("node", chosen.node), ("label", chosen.label))
     apart = [text for name, text in which if text and name not in chosen.axes]
-    return ", ".join([f"{comparison.metric.label}{per}", *apart])
+    return joined([metric, *apart])
 
 
 def _compared(point: Point) -> tuple[str, str, str]:
     verdict = point.verdict
     if verdict is None:
-        return ("baseline" if point.base else "–", "", "")
+        return (gettext("baseline") if point.base else "–", "", "")
     low, high = ratio(verdict.low), ratio(verdict.high)
-    return ratio(verdict.ratio or point.ratio) or "–", f"{low} to {high}" if low and high else "", verdict.words
+    reach = gettext("{low} to {high}").format(low=low, high=high) if low and high else ""
+    return ratio(verdict.ratio or point.ratio) or "–", reach, localized(verdict.words)

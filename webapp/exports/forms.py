@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from webapp.bibliography import Entry, bibtex, csl
 from webapp.charts.comparison import Panel
 from webapp.charts.steps import Steps
@@ -49,7 +52,11 @@ class Form:
 def file_of(one: Exported, form: str, choice: Choice = Choice()) -> File:
     """Return the comparison in a form, under a name that says what it holds. Raises TeitenError."""
     if form not in FORMS:
-        raise TeitenError(f"There is no export as {form!r}.", where="form", todo=f"There are {', '.join(FORMS)}.")
+        raise TeitenError(
+            _("There is no export as {form!r}.", form=form),
+            where="form",
+            todo=_("There are {names}.", names=", ".join(FORMS)),
+        )
     chosen = FORMS[form]
     name = f"{one.name}{_which(one, form, choice)}.{form}"
     with nullcontext() if form in _LIGHT else turn():
@@ -70,23 +77,22 @@ def _figure(form: str) -> Callable[[Exported, Choice], bytes]:
 def _plate(one: Exported, number: int) -> Plate:
     every = list(plates(one))
     if not 1 <= number <= len(every):
-        raise TeitenError(
-            f"There is no figure {number}.", where="figure", todo=f"Choose 1 to {len(every)}." if every else ""
-        )
+        todo = _("Choose 1 to {last}.", last=len(every)) if every else ""
+        raise TeitenError(_("There is no figure {number}.", number=number), where="figure", todo=todo)
     return every[number - 1]
 
 
 def _document(suffix: str) -> Form:
     form = files.FORMS[suffix]
-    return Form(form.label, form.content_type, lambda one, _: form.written(document_of(one), one.name))
+    return Form(form.label, form.content_type, lambda one, _choice: form.written(document_of(one), one.name))
 
 
-def _csv_packed(one: Exported, _: Choice) -> bytes:
+def _csv_packed(one: Exported, _choice: Choice) -> bytes:
     rows = as_csv(one.comparison).encode()
     return files.packed({f"{one.name}.csv": rows, files.PROVENANCE: files.provenance_file(one.facts)})
 
 
-def _everything(one: Exported, _: Choice) -> bytes:
+def _everything(one: Exported, _choice: Choice) -> bytes:
     """Return all forms and all figures in one archive."""
     document = document_of(one)
     content = {f"{one.name}.{form}": files.FORMS[form].written(document, one.name) for form in ("pdf", "html")}
@@ -107,21 +113,23 @@ def _everything(one: Exported, _: Choice) -> bytes:
 
 FORMS: Mapping[str, Form] = {
     **{suffix: _document(suffix) for suffix in files.FORMS},
-    "csv": Form("CSV", "text/csv; charset=utf-8", lambda one, _: as_csv(one.comparison).encode()),
+    "csv": Form("CSV", "text/csv; charset=utf-8", lambda one, _choice: as_csv(one.comparison).encode()),
     "csv.zip": Form("CSV", _ZIP, _csv_packed),
     "xlsx": Form(
         "Excel",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        lambda one, _: as_excel(one.comparison, one.facts),
+        lambda one, _choice: as_excel(one.comparison, one.facts),
     ),
-    "parquet": Form("Parquet", "application/vnd.apache.parquet", lambda one, _: as_parquet(one.comparison, one.facts)),
+    "parquet": Form(
+        "Parquet", "application/vnd.apache.parquet", lambda one, _choice: as_parquet(one.comparison, one.facts)
+    ),
     "svg": Form("SVG", TYPES["svg"], _figure("svg")),
     "png": Form("PNG", TYPES["png"], _figure("png")),
-    "provenance.json": Form("Provenance", "application/json", lambda one, _: files.provenance_file(one.facts)),
-    "zip": Form("All in one ZIP", _ZIP, _everything),
+    "provenance.json": Form(_("Provenance"), "application/json", lambda one, _choice: files.provenance_file(one.facts)),
+    "zip": Form(_("All in one ZIP"), _ZIP, _everything),
 }
 
-SHAPES = (("page", "for a page"), ("slide", "for a slide, 16:9"), ("print", "for a print without colours"))
+SHAPES = (("page", _("for a page")), ("slide", _("for a slide, 16:9")), ("print", _("for a print without colours")))
 OFFERED = ("pdf", "html", "md.zip", "rst.zip", "tex.zip", "csv.zip", "xlsx", "parquet", "provenance.json", "zip")
 
 
@@ -132,7 +140,7 @@ def offered() -> list[tuple[str, str]]:
 
 def figures(panels: Sequence[Panel], stack: Steps | None) -> list[tuple[int, str]]:
     """(number, name) of each figure, as `Choice` numbers them."""
-    names = [*(["part by part"] if stack else []), *(panel.title or "The figure" for panel in panels)]
+    names = [*([gettext("part by part")] if stack else []), *(panel.title or gettext("The figure") for panel in panels)]
     return list(enumerate(names, 1))
 
 

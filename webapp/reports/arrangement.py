@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext, pgettext
+
+from results.domain.messages import localized
 from results.queries.runs.trials import trial_detail
 from webapp.charts.style import Figure, colour, escape, layout
-from webapp.charts.topology import Drawing, draw
+from webapp.charts.topology import Drawing, NodeRow, draw
 from webapp.charts.wires import LOAD, Edge
 from webapp.documents.parts import Plate
 from webapp.drawing.picture import Picture
+from webapp.language import joined
 from workers.registry import kinds
 
 _ROW_PX = 74
@@ -27,15 +31,18 @@ def arrangement(trial_id: int, caption: str, site: str) -> Plate:
     drawing = draw(trial.spec, checks, (), (), None, known.roles if known else ())
     if drawing is None:
         figure: Figure = {"data": [], "layout": layout(110)}
-        return Plate("topology", Picture(caption or "Topology: not recorded", figure))
-    title = caption or f"Topology {known.title if known else trial.spec.get('topology', '')}"
-    source = f"Teiten, trial {trial_id} of run {trial.run_id}, {site}/trials/{trial_id}/"
+        return Plate("topology", Picture(caption or gettext("Topology: not recorded"), figure))
+    name = localized(known.title) if known else trial.spec.get("topology", "")
+    title = caption or gettext("Topology {name}").format(name=name)
+    trial_of_run = gettext("trial {trial} of run {run}").format(trial=trial_id, run=trial.run_id)
+    source = joined(("Teiten", trial_of_run, f"{site}/trials/{trial_id}/"))
     return Plate("topology", Picture(title, arrangement_figure(drawing), caption=_words(drawing), source=source))
 
 
 def _words(drawing: Drawing) -> str:
-    flows = [f"{row.name}: {edge.text}" for row in drawing.rows for edge in row.received]
-    return f"{'; '.join(flows)}." if flows else ""
+    text = gettext("{node}: {received}")
+    flows = [text.format(node=row.name, received=edge.text) for row in drawing.rows for edge in row.received]
+    return gettext("{parts}.").format(parts=pgettext("between clauses", "; ").join(flows)) if flows else ""
 
 
 def arrangement_figure(drawing: Drawing) -> Figure:
@@ -50,14 +57,7 @@ def arrangement_figure(drawing: Drawing) -> Figure:
     }
     data = [_flow(edge, at) for edge in edges]
     data += [_arrival(edge, at) for edge in edges]
-    notes = []
-    for row in drawing.rows:
-        x, y = at[row.name]
-        under = " on ".join(filter(None, (row.program, row.agent)))
-        text = f"<b>{escape(row.name)}</b><br>{escape(under)}"
-        notes.append(
-            {"x": x, "y": y + 0.28, "text": text, "showarrow": False, "font": {"color": "var(--ink)", "size": 12}}
-        )
+    notes = [_name(row, at[row.name]) for row in drawing.rows]
     data.append(_boxes(list(at.values())))
     hidden = {"visible": False, "showgrid": False}
     reach: dict[str, Any] = {
@@ -65,6 +65,15 @@ def arrangement_figure(drawing: Drawing) -> Figure:
         "yaxis": hidden | {"range": [-0.6, tallest - 0.2]},
     }
     return {"data": data, "layout": layout(40 + _ROW_PX * tallest, annotations=notes, **reach)}
+
+
+def _name(row: NodeRow, place: tuple[float, float]) -> dict[str, object]:
+    """Return the note above a node: its name, and what runs it where."""
+    under = row.program or row.agent
+    if row.program and row.agent:
+        under = gettext("{program} on {agent}").format(program=row.program, agent=row.agent)
+    text, font = f"<b>{escape(row.name)}</b><br>{escape(under)}", {"color": "var(--ink)", "size": 12}
+    return {"x": place[0], "y": place[1] + 0.28, "text": text, "showarrow": False, "font": font}
 
 
 def _columns(names: Sequence[str], edges: Sequence[Edge]) -> list[list[str]]:

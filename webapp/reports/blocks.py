@@ -10,9 +10,13 @@ from typing import Any
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized, pgettext_lazy
 from results.domain.nearest import suggestion
+from results.domain.secrets import masked_text
 from results.models import Trial
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, cited
@@ -23,6 +27,7 @@ from results.queries.shared.ids import NotFound
 from webapp import run_filter, urlstate
 from webapp.compare import words
 from webapp.documents.parts import Part, Prose, Table, escaped
+from webapp.documents.words import said
 from webapp.exports import comparison as exports
 from webapp.exports.comparison import Exported, Source
 from webapp.exports.environment import environment_table, settings_table
@@ -34,7 +39,7 @@ from webapp.urlstate import NO_VIEW, View
 from webapp.versions.copies import Copied, copied
 
 _QUESTION: Mapping[str, type] = {"query": str, "citation": str, "caption": str}
-NOTHING_ALIKE, KEEP = "No two versions were measured alike.", "Keep runs that compare versions."
+NOTHING_ALIKE, KEEP = _("No two versions were measured alike."), _("Keep runs that compare versions.")
 _RUN: Mapping[str, type] = {"run": int, "trial": int}
 
 
@@ -58,8 +63,8 @@ class Shelf:
         """Return the comparison that a block names. Raises TeitenError."""
         if ("query" in options) == ("citation" in options):
             raise TeitenError(
-                "It names no comparison.",
-                todo='Write query = "run=21", what follows the ? in its address, or citation = "…", its hash.',
+                _("It names no comparison."),
+                todo=_('Write query = "run=21", what follows the ? in its address, or citation = "…", its hash.'),
             )
         if "citation" in options:
             citation = cited(options["citation"])
@@ -80,17 +85,18 @@ class Shelf:
 def _compared(query: str) -> tuple[Comparison, View]:
     selection, view = urlstate.read(query), urlstate.read_view(query)
     if not selection.runs:
-        raise TeitenError("The query names no run.", todo='Write query = "run=21".')
+        raise TeitenError(_("The query names no run."), todo=_('Write query = "run=21".'))
     comparison = compare(selection)
     if missing := words.missing(comparison):
         gone = ", ".join(map(str, missing))
         raise TeitenError(
-            f"There is no run {gone} in this warehouse.",
-            why="It was deleted, or never was here.",
-            todo="Choose another run, or name the citation that its numbers are kept in.",
+            _("There is no run {runs} in this warehouse.", runs=gone),
+            why=_("It was deleted, or never was here."),
+            todo=_("Choose another run, or name the citation that its numbers are kept in."),
         )
     if not comparison.points:
-        raise TeitenError("No trial of it has a value.", todo="Open the comparison and see what is excluded.")
+        todo = _("Open the comparison and see what is excluded.")
+        raise TeitenError(_("No trial of it has a value."), todo=todo)
     return comparison, view
 
 
@@ -102,6 +108,11 @@ class Trouble:
 
     line: int
     error: TeitenError
+
+    @property
+    def words(self) -> str:
+        """What the error says, in the language that is active."""
+        return masked_text(localized(said(self.error)))
 
 
 def resolve(source: str, shelf: Shelf) -> tuple[list[Part], list[Trouble]]:
@@ -115,19 +126,22 @@ def resolve(source: str, shelf: Shelf) -> tuple[list[Part], list[Trouble]]:
         try:
             parts += _shown(piece, shelf)
         except TeitenError as error:
-            troubles.append(Trouble(piece.line, error))
-            parts.append(Prose(f"> **This block cannot be shown** (line {piece.line}): {escaped(str(error))}"))
+            trouble = Trouble(piece.line, error)
+            troubles.append(trouble)
+            text = gettext("> **This block cannot be shown** (line {line}): {error}")
+            parts.append(Prose(text.format(line=piece.line, error=escaped(trouble.words))))
     return parts, troubles
 
 
 def _shown(block: Block, shelf: Shelf) -> list[Part]:
     kind = KINDS.get(block.name)
     if kind is None:
-        raise TeitenError(f"There is no block {block.name!r}.", todo=suggestion(block.name, KINDS))
+        raise TeitenError(_("There is no block {name!r}.", name=block.name), todo=suggestion(block.name, KINDS))
     try:
         return list(kind.shown(block.options(kind.options), shelf))
     except (NotFound, ObjectDoesNotExist) as error:
-        raise TeitenError(str(error), todo="It was deleted, or never was here: choose another.") from error
+        what = error.args[0] if isinstance(error, NotFound) else str(error)
+        raise TeitenError(what, todo=_("It was deleted, or never was here: choose another.")) from error
 
 
 @dataclass(frozen=True)
@@ -160,7 +174,8 @@ def _figure(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     number = options.get("figure")
     if number is not None:
         if not 1 <= number <= len(plates):
-            raise TeitenError(f"There is no figure {number}.", where="figure", todo=f"There are {len(plates)}.")
+            what, todo = _("There is no figure {number}.", number=number), _("There are {n}.", n=len(plates))
+            raise TeitenError(what, where="figure", todo=todo)
         plates = [plates[number - 1]]
     for plate in plates:
         title = options.get("caption") or plate.picture.title
@@ -179,7 +194,7 @@ def _environment(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     if table := environment_table(shelf.exported(options).of_series):
         yield _captioned(table, options)
     else:
-        yield Prose("What these trials ran in is not recorded.")
+        yield Prose(gettext("What these trials ran in is not recorded."))
 
 
 def _settings(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
@@ -188,16 +203,15 @@ def _settings(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
         yield _captioned(table, options)
     else:
         recorded = all(describe(ran.environment for ran in every).all_settings for every in one.of_series.values())
-        yield Prose(
-            "No setting differs from the defaults of the build." if recorded else "The settings are not recorded."
-        )
+        alike = gettext("No setting differs from the defaults of the build.")
+        yield Prose(alike if recorded else gettext("The settings are not recorded."))
 
 
 def _differences(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     if table := differences_table(shelf.exported(options).comparison):
         yield _captioned(table, options)
     else:
-        yield Prose("Nothing is compared with a baseline here, or nothing differs but what is compared.")
+        yield Prose(gettext("Nothing is compared with a baseline here, or nothing differs but what is compared."))
 
 
 def _versions(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
@@ -217,20 +231,25 @@ def _grid(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     for table in tables:
         shelf.attempts.update(_attempts(table))
         lines += _grid_lines(table, shown, copied(table, _address(query, shelf), shelf.now))
-    heading = ("metric", "configuration" if tables[0].workload else "workload", *shown)
-    caption = options.get("caption") or "PostgreSQL versions: ratios to the baseline. In brackets: 95 % interval."
-    yield Table(caption, heading, tuple(lines), (False, False, *(True for _ in shown)))
+    of_rows = gettext("configuration") if tables[0].workload else gettext("workload")
+    heading = (gettext("metric"), of_rows, *shown)
+    # xgettext:no-python-format
+    caption = gettext("PostgreSQL versions: ratios to the baseline. In brackets: 95 % interval.")
+    yield Table(options.get("caption") or caption, heading, tuple(lines), (False, False, *(True for _version in shown)))
     yield Prose(escaped(copied(tables[0], _address(query, shelf), shelf.now).provenance))
 
 
 def _grid_lines(table: Versions, shown: Sequence[str], one: Copied) -> Iterator[tuple[str, ...]]:
     """Give the rows of one metric, a column for each version shown."""
-    name = f"{METRICS.get(table.metric, 'throughput or time')}, against {table.base}"
-    better = "above ×1 is better" if not table.metric else "below ×1 is less"
+    if table.metric:
+        metric = localized(METRICS.get(table.metric, table.metric))
+        name = gettext("{metric}, against {base}; below ×1 is less").format(metric=metric, base=table.base)
+    else:
+        name = gettext("throughput or time, against {base}; above ×1 is better").format(base=table.base)
     place = {version: number for number, version in enumerate(one.heading)}
     for line in one.lines:
         cells = (line[place[version]] if version in place else "–" for version in shown)
-        yield (f"{name}; {better}", line[0], *cells)
+        yield (name, line[0], *cells)
 
 
 def _of_versions(options: Mapping[str, Any], but: str = "") -> QueryDict:
@@ -238,7 +257,8 @@ def _of_versions(options: Mapping[str, Any], but: str = "") -> QueryDict:
     known = {"workload", "baseline", "metric", "version", *run_filter.NAMES} - {but}
     for name in query:
         if name not in known:
-            raise TeitenError(f"The table of versions has no {name!r}.", where="query", todo=suggestion(name, known))
+            what = _("The table of versions has no {name!r}.", name=name)
+            raise TeitenError(what, where="query", todo=suggestion(name, known))
     return query
 
 
@@ -255,7 +275,7 @@ def _versions_table(query: QueryDict, metric: str, options: Mapping[str, Any], s
     shelf.attempts.update(_attempts(table))
     one = copied(table, _address(query, shelf), shelf.now)
     caption = options.get("caption") or one.title
-    yield Table(caption, one.heading, one.lines, (False, *(True for _ in one.heading[1:])))
+    yield Table(caption, one.heading, one.lines, (False, *(True for _version in one.heading[1:])))
     yield Prose(escaped(one.provenance))
 
 
@@ -282,31 +302,33 @@ def _trial(options: Mapping[str, Any], shelf: Shelf) -> int:
     """The trial that is named, or the first of the run that counts; its numbers are in the report. Raises TeitenError
     and NotFound."""
     if ("run" in options) == ("trial" in options):
-        raise TeitenError("It names no run.", todo="Write run = 21, or trial = 185.")
+        raise TeitenError(_("It names no run."), todo=_("Write run = 21, or trial = 185."))
     named = {"pk": options["trial"]} if "trial" in options else {"run": options["run"], "attempt__isnull": False}
     trial = Trial.objects.filter(**named).order_by("position").first()
     if trial is None and "run" in options:
-        raise NotFound(f"Run {options['run']} has no trial that counts, or there is no such run.")
+        what = _("Run {run} has no trial that counts, or there is no such run.", run=options["run"])
+        raise NotFound(what)
     if trial is None:
-        raise NotFound(f"There is no trial {options['trial']}.")
+        raise NotFound(_("There is no trial {trial}.", trial=options["trial"]))
     if trial.attempt_id:
         shelf.attempts.add(trial.attempt_id)
     elif trial.run.private:  # of the others, publishing asks
-        raise StateError(f"Run {trial.run_id} is private.", todo="Make it public first, or name a trial that counts.")
+        todo = _("Make it public first, or name a trial that counts.")
+        raise StateError(_("Run {run} is private.", run=trial.run_id), todo=todo)
     return trial.pk
 
 
 _TITLED: Mapping[str, type] = {**_RUN, "caption": str}
 KINDS: Mapping[str, Kind] = {
-    "comparison": Kind("Comparison", _QUESTION, _comparison),
-    "findings": Kind("Findings", _QUESTION, _findings),
-    "figure": Kind("Figure", {**_QUESTION, "figure": int}, _figure),
-    "table": Kind("Table", _QUESTION, _cells),
-    "versions": Kind("Versions", {"query": str, "caption": str}, _versions),
-    "grid": Kind("Versions × metrics", {"query": str, "caption": str}, _grid),
-    "environment": Kind("Environment", _QUESTION, _environment),
-    "settings": Kind("Settings", _QUESTION, _settings),
-    "differences": Kind("Differences", _QUESTION, _differences),
-    "topology": Kind("Topology", _TITLED, _topology),
-    "method": Kind("Method", _RUN, _method),
+    "comparison": Kind(pgettext_lazy("block of a report", "Comparison"), _QUESTION, _comparison),
+    "findings": Kind(pgettext_lazy("block of a report", "Findings"), _QUESTION, _findings),
+    "figure": Kind(pgettext_lazy("block of a report", "Figure"), {**_QUESTION, "figure": int}, _figure),
+    "table": Kind(pgettext_lazy("block of a report", "Table"), _QUESTION, _cells),
+    "versions": Kind(pgettext_lazy("block of a report", "Versions"), {"query": str, "caption": str}, _versions),
+    "grid": Kind(pgettext_lazy("block of a report", "Versions × metrics"), {"query": str, "caption": str}, _grid),
+    "environment": Kind(pgettext_lazy("block of a report", "Environment"), _QUESTION, _environment),
+    "settings": Kind(pgettext_lazy("block of a report", "Settings"), _QUESTION, _settings),
+    "differences": Kind(pgettext_lazy("block of a report", "Differences"), _QUESTION, _differences),
+    "topology": Kind(pgettext_lazy("block of a report", "Topology"), _TITLED, _topology),
+    "method": Kind(pgettext_lazy("block of a report", "Method"), _RUN, _method),
 }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from django.utils.translation import gettext
+
 from results import models
+from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.citations import cited
 from results.queries.shared.ids import NotFound
 from results.reports import hashed_of
@@ -13,6 +16,7 @@ from webapp.documents import files
 from webapp.documents.page import alone
 from webapp.documents.parts import Document, file_name
 from webapp.documents.turn import turn
+from webapp.documents.words import in_language
 from webapp.drawing.files import draw
 from webapp.drawing.style import SHAPES
 from webapp.exports.forms import BIBLIOGRAPHIES, File, bibliography
@@ -46,8 +50,8 @@ def _site(edition: models.Edition, document: Document, name: str) -> bytes:
 
 FORMS: Mapping[str, tuple[str, _Written]] = {
     **{suffix: (form.label, _written(form)) for suffix, form in files.FORMS.items()},
-    "provenance.json": ("Provenance", lambda _edition, document, _: files.provenance_file(document.facts)),
-    "site.zip": ("Site without a server", _site),
+    "provenance.json": (_("Provenance"), lambda _edition, document, _name: files.provenance_file(document.facts)),
+    "site.zip": (_("Site without a server"), _site),
 }
 _TYPES = {"provenance.json": "application/json", "site.zip": "application/zip"}
 
@@ -58,7 +62,8 @@ def file_of(edition: models.Edition, form: str, address: str) -> File:
         return bibliography(entry(edition, address), form)
     if form not in FORMS:
         known = (*FORMS, *BIBLIOGRAPHIES)
-        raise NotFound(f"There is no export as {form!r}: there are {', '.join(known)}.")
+        what = _("There is no export as {form!r}: there are {names}.", form=form, names=", ".join(known))
+        raise NotFound(what)
     name = file_name(f"{edition.title} edition {edition.number}")
     content_type = _TYPES[form] if form in _TYPES else files.FORMS[form].content_type
     with turn():
@@ -66,8 +71,10 @@ def file_of(edition: models.Edition, form: str, address: str) -> File:
 
 
 def entry(edition: models.Edition, address: str) -> Entry:
-    """Return what a bibliography says of it."""
+    """Return what a bibliography says of it, in the report's language."""
+    with in_language(edition.language):
+        text = gettext("Edition {number}, {trials} trials, verdict rule {rule}, SHA-256 {hash}.")
     trials = len(edition.facts["trials"])
-    note = f"Edition {edition.number}, {trials} trials, verdict rule {edition.rule}, SHA-256 {edition.hash}."
+    note = text.format(number=edition.number, trials=trials, rule=edition.rule, hash=edition.hash)
     key = f"teiten-report-{edition.report_id}-{edition.number}"
     return Entry(key, edition.title, names(edition.authors), edition.published_at.date(), address, note)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from django.utils.translation import gettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized
 from results.queries.comparison.compare import compare
 from results.queries.presets.versions import METRICS
 from results.queries.shared.selection import Selection
@@ -13,7 +17,7 @@ from webapp.compare import words
 from webapp.documents.parts import escaped
 from webapp.exports.comparison import lead
 
-NOTHING = "No verdict can be proposed: nothing is compared with a baseline, or cells mix different configurations."
+NOTHING = _("No verdict can be proposed: nothing is compared with a baseline, or cells mix different configurations.")
 
 
 def propose(query: str, comparison_page: str) -> str:
@@ -22,7 +26,7 @@ def propose(query: str, comparison_page: str) -> str:
 
     query: of a comparison.
     comparison_page: address of the page, for links"""
-    return "\n".join(_items(urlstate.read(query.removeprefix("?")), comparison_page)) or NOTHING
+    return "\n".join(_items(urlstate.read(query.removeprefix("?")), comparison_page)) or localized(NOTHING)
 
 
 def _items(selection: Selection, page: str) -> Iterator[str]:
@@ -33,4 +37,6 @@ def _items(selection: Selection, page: str) -> Iterator[str]:
         asked = selection if metric == chosen else replace(selection, metric=metric, node="", label="")
         comparison = first if metric == chosen else compare(asked)
         if text := lead(comparison):
-            yield f"- {text} ([{escaped(words.heading(comparison))}]({page}?{urlstate.write(asked)}))"
+            item = gettext("- {finding} ([{comparison}]({address}))")
+            heading, address = escaped(words.heading(comparison)), f"{page}?{urlstate.write(asked)}"
+            yield item.format(finding=text, comparison=heading, address=address)

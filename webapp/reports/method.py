@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from itertools import islice
 
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 
 from results import models
 from results.domain.secrets import masked_text
-from results.domain.units import counted
 from results.queries.runs.trials import AttemptRow, trial_detail
 from webapp.citations import published_in
 from webapp.documents.parts import Part, Prose, Table, escaped
+from webapp.documents.words import sentences
+from webapp.language import joined
+from webapp.templatetags.teiten import phase_words
 
 _PHASES = ("load", "warm", "measure")
 _MOST_COMMANDS = 12
@@ -27,25 +30,34 @@ def method(trial_id: int, site: str) -> Iterator[Part]:
     trial = trial_detail(trial_id)
     run = models.Run.objects.select_related("publication").get(pk=trial.run_id)
     if sources := published_in([run.pk]):
-        yield Prose(f"{escaped(sources[0])}.")
+        yield Prose(gettext("{parts}.").format(parts=escaped(sources[0])))
         return
     if elsewhere := models.RunImport.objects.filter(run=run).first():
         yield Prose(_elsewhere(elsewhere))
     yield Prose(_sentences(run, site))
     if run.factors:
-        rows = [(str(factor["name"]), ", ".join(map(str, factor["levels"]))) for factor in run.factors]
-        yield Table(f"Factors of run {run.pk}", ("factor", "levels"), tuple(rows))
-    yield Prose(f"The plan, with which it can be run again:\n\n{_code(masked_text(run.toml), 'toml')}")
+        rows = [(str(factor["name"]), joined(map(str, factor["levels"]))) for factor in run.factors]
+        caption = gettext("Factors of run {run}").format(run=run.pk)
+        yield Table(caption, (gettext("factor"), gettext("levels")), tuple(rows))
+    plan = gettext("The plan, with which it can be run again:")
+    yield Prose(f"{plan}\n\n{_code(masked_text(run.toml), 'toml')}")
     if trial.attempt:
         yield Prose(_commands(trial_id, trial.attempt, site))
 
 
 def _elsewhere(source: models.RunImport) -> str:
-    at = f" at {escaped(source.address)}" if source.address else ""
-    return (
-        f"Another Teiten{at} measured this run, where it is run {source.source_run}; it was imported on "
-        f"{source.at:%Y-%m-%d} from an archive with the SHA-256 `{source.archive_sha256}`."
-    )
+    if source.address:
+        text = gettext(
+            "Another Teiten at {address} measured this run, where it is run {run}; it was imported on {day:%Y-%m-%d} "
+            "from an archive with the SHA-256 `{sha256}`."
+        )
+    else:
+        text = gettext(
+            "Another Teiten measured this run, where it is run {run}; it was imported on {day:%Y-%m-%d} from an "
+            "archive with the SHA-256 `{sha256}`."
+        )
+    address = escaped(source.address)
+    return text.format(address=address, run=source.source_run, day=source.at, sha256=source.archive_sha256)
 
 
 def _sentences(run: models.Run, site: str) -> str:
@@ -53,26 +65,47 @@ def _sentences(run: models.Run, site: str) -> str:
     first = run.trials.filter(block=1).order_by("position").values_list("configuration__index", flat=True)
     order = list(islice(first, _MOST_ORDERED + 1))
     page = f"{site}{reverse('runs:detail', args=[run.pk])}"
-    size = f"{counted(configurations, 'configuration')}, {counted(run.blocks, 'replicate')} of each as planned"
-    text = (
-        f"[Run {run.pk}]({page}), *{escaped(run.name)}*, of {run.created_at:%Y-%m-%d}: workload "
-        f"{escaped(run.workload)}, {size}. A replicate of all configurations is a block; each block ran in a random "
-        f"order of its own, drawn with seed {run.seed}."
+    planned = ngettext("{n:,} replicate of each as planned", "{n:,} replicates of each as planned", run.blocks)
+    size = ngettext("{n:,} configuration", "{n:,} configurations", configurations).format(n=configurations)
+    which = gettext(
+        "[Run {run}]({page}), *{name}*, of {day:%Y-%m-%d}: workload {workload}, {configurations}, {replicates}."
     )
+    said = [
+        which.format(
+            run=run.pk,
+            page=page,
+            name=escaped(run.name),
+            day=run.created_at,
+            workload=escaped(run.workload),
+            configurations=size,
+            replicates=planned.format(n=run.blocks),
+        ),
+        gettext(
+            "A replicate of all configurations is a block; each block ran in a random order of its own, drawn with "
+            "seed {seed}."
+        ).format(seed=run.seed),
+    ]
     if 1 < len(order) <= _MOST_ORDERED:
-        text += f" The first block ran its configurations in the order {', '.join(map(str, order))}."
-    return f"{text} The plan's SHA-256 is `{run.plan_hash}`."
+        text = gettext("The first block ran its configurations in the order {order}.")
+        said.append(text.format(order=joined(map(str, order))))
+    return sentences([*said, gettext("The plan's SHA-256 is `{hash}`.").format(hash=run.plan_hash)])
 
 
 def _commands(trial_id: int, attempt: AttemptRow, site: str) -> str:
     page = f"{site}{reverse('trials:detail', args=[trial_id])}"
     ran = [(one["phase"], one["node"], script(one["command"])) for one in attempt.commands if one["phase"] in _PHASES]
     shown = list(dict.fromkeys(one for one in ran if one[2]))[:_MOST_COMMANDS]
-    all_of_them = f"[trial {trial_id}]({page}) has all {len(attempt.commands)} commands that it ran"
-    if not shown:
-        return f"The page of {all_of_them}."
-    lines = "\n\n".join(f"# {phase} on {node}\n{text}" for phase, node, text in shown)
-    return f"What loaded and measured, exactly as run; the page of {all_of_them}.\n\n{_code(lines, 'sh')}"
+    text = gettext("The page of [trial {trial}]({page}) has all {n} commands that it ran.")
+    if shown:
+        text = gettext(
+            "What loaded and measured, exactly as run; the page of [trial {trial}]({page}) has all {n} commands that "
+            "it ran."
+        )
+    where = text.format(trial=trial_id, page=page, n=len(attempt.commands))
+    comment = gettext("# {phase} on {node}")
+    lines = (f"{comment.format(phase=phase_words(phase), node=node)}\n{text}" for phase, node, text in shown)
+    code = "\n\n".join(lines)
+    return f"{where}\n\n{_code(code, 'sh')}" if shown else where
 
 
 def script(command: str) -> str:

@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 
 from results.domain import toml_text
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 
 WORD = "teiten"
@@ -46,20 +47,21 @@ class Block:
             options = toml_text.loads(self.body)
         except tomllib.TOMLDecodeError as error:
             raise TeitenError(
-                "The block is no TOML.",
-                where=f"line {self.line}",
+                _("The block is no TOML."),
+                where=_("line {line}", line=self.line),
                 why=str(error),
-                todo='Write key = "value" in each line.',
+                todo=_('Write key = "value" in each line.'),
             ) from error
         for key, value in options.items():
             if key not in known:
-                todo = suggestion(key, known) or f"It takes {', '.join(known)}."
-                raise TeitenError(f"{self.name} has no option {key!r}.", where=f"line {self.line}", todo=todo)
+                todo = suggestion(key, known) or _("It takes {names}.", names=", ".join(known))
+                what = _("{block} has no option {key!r}.", block=self.name, key=key)
+                raise TeitenError(what, where=_("line {line}", line=self.line), todo=todo)
             if type(value) is not known[key]:
-                kind = "a number" if known[key] is int else "a text in quotes"
-                raise TeitenError(
-                    f"{key} is not {kind}.", where=f"line {self.line}", todo=f"Write {key} = {_SAMPLE[known[key]]}."
-                )
+                number = known[key] is int
+                what = _("{key} is not a number.", key=key) if number else _("{key} is not a text in quotes.", key=key)
+                todo = _("Write {key} = {sample}.", key=key, sample=_SAMPLE[known[key]])
+                raise TeitenError(what, where=_("line {line}", line=self.line), todo=todo)
         return options
 
 

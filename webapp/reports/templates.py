@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, pgettext
+
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized, pgettext_lazy
 from webapp.reports.source import block
 
-_SECTIONS = ("Purpose", "Configuration", "Method", "Results", "Discussion", "Summary")
-_HEADINGS = {"ja": dict(zip(_SECTIONS, ("目的", "構成", "方法", "結果", "考察", "まとめ"), strict=True))}
+_THROUGHPUT = (_("Throughput"), "")
+_RATIO = (_("Ratio to the baseline"), "view=ratio")
 
 
 @dataclass(frozen=True)
@@ -29,65 +33,68 @@ class Kind:
 
 KINDS = {
     "observation": Kind(
-        "Fixed-point observation",
-        "How does the new PostgreSQL compare with those before it, under the same load, on the same machine?",
-        (("Throughput", ""), ("Ratio to the baseline", "view=ratio")),
+        _("Fixed-point observation"),
+        _("How does the new PostgreSQL compare with those before it, under the same load, on the same machine?"),
+        (_THROUGHPUT, _RATIO),
         versions=True,
     ),
     "access-methods": Kind(
-        "Access methods",
-        "What does another table access method cost or save: time, space, and what it can do?",
-        (("Each operation", ""), ("Ratio to heap", "view=ratio")),
+        _("Access methods"),
+        _("What does another table access method cost or save: time, space, and what it can do?"),
+        ((_("Each operation"), ""), (_("Ratio to heap"), "view=ratio")),
     ),
     "topology": Kind(
-        "Topology study",
-        "What does an arrangement of servers cost or gain, and what happens when one of them fails?",
-        (("Throughput", ""), ("Ratio to the baseline", "view=ratio")),
+        _("Topology study"),
+        _("What does an arrangement of servers cost or gain, and what happens when one of them fails?"),
+        (_THROUGHPUT, _RATIO),
         topology=True,
     ),
     "parallel": Kind(
-        "Parallel query",
-        "How much faster are long queries with more workers, and which of them are not?",
-        (("Duration", ""), ("Speed-up", "view=speedup")),
+        _("Parallel query"),
+        _("How much faster are long queries with more workers, and which of them are not?"),
+        ((pgettext_lazy("of queries", "Duration"), ""), (_("Speed-up"), "view=speedup")),
     ),
     "storage": Kind(
-        "Storage study",
-        "How do file system, cache and device change what the database can do?",
-        (("Throughput", ""), ("Ratio to the baseline", "view=ratio")),
+        _("Storage study"),
+        _("How do file system, cache and device change what the database can do?"),
+        (_THROUGHPUT, _RATIO),
     ),
 }
 
 
-def begin(kind: str, runs: Sequence[int], language: str = "en", findings: str = "") -> str:
-    """Return the text that a report of this kind begins with.
+def begin(kind: str, runs: Sequence[int], findings: str = "") -> str:
+    """Return the text that a report of this kind begins with, in the language that is active.
 
     findings: Markdown, where the summary begins with some"""
     chosen = KINDS[kind]
     query = f"run={','.join(map(str, runs))}"
-    heading = _HEADINGS.get(language, {})
-
-    def section(name: str, *texts: str) -> str:
-        return "\n\n".join([f"## {heading.get(name, name)}", *filter(None, texts)])
-
-    results = [f"### {title}\n\n{block('comparison', query=_with(query, more))}" for title, more in chosen.views[:1]]
-    results += [f"### {title}\n\n{block('figure', query=_with(query, more))}" for title, more in chosen.views[1:]]
+    blocks = ["comparison", *("figure" for _view in chosen.views[1:])]
+    results = [
+        f"### {localized(title)}\n\n{block(name, query=_with(query, more))}"
+        for name, (title, more) in zip(blocks, chosen.views, strict=True)
+    ]
     if chosen.versions:
-        results.append(f"### All versions\n\n{block('grid')}")
+        heading = gettext("All versions")
+        results.append(f"### {heading}\n\n{block('grid')}")
     return "\n\n".join(
         (
-            section("Purpose", chosen.purpose),
-            section(
-                "Configuration",
+            _section(pgettext("section of a report", "Purpose"), localized(chosen.purpose)),
+            _section(
+                pgettext("section of a report", "Configuration"),
                 block("topology", run=runs[0]) if chosen.topology and runs else "",
                 block("environment", query=query) if runs else "",
                 block("settings", query=query) if runs else "",
             ),
-            section("Method", *(block("method", run=run) for run in runs)),
-            section("Results", *(results if runs else ())),
-            section("Discussion", block("differences", query=query) if runs else ""),
-            section("Summary", findings),
+            _section(pgettext("section of a report", "Method"), *(block("method", run=run) for run in runs)),
+            _section(pgettext("section of a report", "Results"), *(results if runs else ())),
+            _section(pgettext("section of a report", "Discussion"), block("differences", query=query) if runs else ""),
+            _section(pgettext("section of a report", "Summary"), findings),
         )
     )
+
+
+def _section(heading: str, *texts: str) -> str:
+    return "\n\n".join([f"## {heading}", *filter(None, texts)])
 
 
 def _with(query: str, more: str) -> str:

@@ -274,3 +274,25 @@ def test_what_is_not_recorded_is_no_default(anonymous: APIClient, run: models.Ru
 def test_a_table_says_by_what_it_is_divided(anonymous: APIClient, run: models.Run) -> None:
     html = anonymous.get(f"/api/v1/comparison.html?run={run.pk}&per=client").content.decode()
     assert "Transactions per second per client, every cell" in html
+
+
+def test_files_for_people_are_in_their_language_and_columns_are_the_same_in_all(
+    anonymous: APIClient, run: models.Run
+) -> None:
+    japanese = {"HTTP_ACCEPT_LANGUAGE": "ja"}
+
+    def had(form: str, **language: str) -> bytes:
+        answer = anonymous.get(f"/api/v1/comparison.{form}?run={run.pk}", **language)
+        assert answer.status_code == 200
+        return bytes(answer.content)
+
+    page = had("html", **japanese).decode()
+    assert '<html lang="ja">' in page
+    assert [words for words in ("図1：", "表1：", "環境", "最小値", "基準", "判定規則") if words not in page] == []
+    assert [words for words in ("Figure 1.", "Table 1.", "every cell", "smallest") if words in page] == []
+    assert had("csv", **japanese) == had("csv")
+    book = openpyxl.load_workbook(io.BytesIO(had("xlsx", **japanese)))
+    assert [cell.value for cell in book["replicates"][1]][:3] == ["panel", "x", "series"]
+    assert b"\\title{" in files(had("tex.zip", **japanese))[f"teiten-tps-by-clients-run-{run.pk}.tex"]
+    pages = pypdfium2.PdfDocument(had("pdf", **japanese))
+    assert "図1" in pages[0].get_textpage().get_text_bounded() and all(has_its_letters(one) for one in pages)

@@ -201,6 +201,14 @@ def test_lines_are_no_wider_than_they_may_be() -> None:
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
+def test_no_line_begins_or_ends_with_a_sign_that_may_not() -> None:
+    """Where Japanese lines break: no line begins with 。 or ）, none ends with （."""
+    ruler = Ruler()
+    for width in range(60, 200, 10):
+        for one in ruler.wrapped("線は中央値、帯は反復の（最小値から最大値まで）の範囲です。tps、p99。" * 3, 9, width):
+            assert one[0] not in "、。）" and one[-1] != "（"
+
+
 def test_plotlys_little_html_is_read() -> None:
     assert plain("<b>a &lt; b</b><br>c") == "a < b\nc"
 

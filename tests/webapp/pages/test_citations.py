@@ -130,3 +130,15 @@ def test_a_nul_byte_in_what_is_cited_is_refused(done: models.Run, member: Client
     answer = member.post("/compare/cite/", {"query": f"run={done.pk}&x=cli%00ents"})
     assert (answer.status_code, models.Snapshot.objects.count()) == (400, 0)
     assert "NUL byte" in page_text(answer)
+
+
+def test_a_citation_is_worded_in_the_language_of_its_reader(done: models.Run, stranger: Client) -> None:
+    snapshot = factories.citation(done)
+    of_page = f"/c/{snapshot.pk}/"
+    english = page_text(stranger.get(of_page))
+    japanese = page_text(stranger.get(of_page, HTTP_ACCEPT_LANGUAGE="ja"))
+    assert "by clients, for each installation" in english and "Teiten citation " in english
+    assert "インストレーションごと" in japanese and f"Teitenの引用{snapshot.pk}" in japanese
+    assert f"@misc{{teiten-{snapshot.pk}," in japanese and "note = {" in japanese
+    assert f"{snapshot.created_at:%Y-%m-%d}。" in japanese and f"{snapshot.created_at:%d %B %Y}." in english
+    assert "for each installation" not in japanese

@@ -32,12 +32,16 @@ from webapp.reports.source import Block, block, pieces
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run(db: Any) -> models.Run:
+def run_in_two_versions() -> models.Run:
     made = factories.finished_run(replicates=3, standing="kept")
     rows = {"work_mem": "65536"}
     environments.run_in_versions(made, v16=environments.layers(16, rows=rows), v18=environments.layers(18, rows=rows))
     return made
+
+
+@pytest.fixture
+def run(db: Any) -> models.Run:
+    return run_in_two_versions()
 
 
 def text(run: models.Run, **changes: str) -> dict[str, str]:

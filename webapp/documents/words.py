@@ -1,0 +1,32 @@
+"""The language that a document is made in, and how its sentences follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+
+from django.conf import settings
+from django.utils.translation import override, pgettext
+
+from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
+
+
+def in_language(language: str) -> AbstractContextManager[None]:
+    """What is worded inside is in this language, whatever the visitor reads; in theirs where there is no such one."""
+    return override(language) if language in dict(settings.LANGUAGES) else nullcontext()
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return the texts behind each other, with a blank between them where the language has one; '' is none."""
+    blank = pgettext("two sentences", "{first} {second}").format(first="", second="")
+    return blank.join(filter(None, texts))
+
+
+def said(error: TeitenError) -> str:
+    """Return all that an error says, as a message."""
+    text: str = _("{where}: {what}", where=error.where, what=error.what) if error.where else error.what
+    for more in filter(None, (error.why, error.todo)):
+        text = pgettext_lazy("two sentences", "{first} {second}", first=text, second=more)
+    return text
