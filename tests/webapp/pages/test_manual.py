@@ -22,7 +22,7 @@ def anchors(text: str) -> set[str]:
 
 
 def test_every_file_that_users_read_is_a_chapter() -> None:
-    files = {path.stem for path in (settings.BASE_DIR / "docs").glob("*.md")}
+    files = {path.stem for path in (settings.BASE_DIR / "docs").glob("*.md") if "." not in path.stem}
     assert set(CHAPTERS) == files - NOT_FOR_USERS
 
 
@@ -66,3 +66,22 @@ def test_html_in_a_file_is_shown_as_text() -> None:
     assert chapter.title == "Title"
     assert "<script>" not in chapter.html and "href" not in chapter.html
     assert "&lt;script&gt;" in chapter.html
+
+
+def test_a_chapter_is_japanese_where_it_is_translated_and_english_where_it_is_not(stranger: Client) -> None:
+    japanese = page_text(stranger.get("/manual/words/?lang=ja"))
+    assert '<article lang="ja">' in japanese and "試行" in japanese
+    assert '<article lang="en">' in page_text(stranger.get("/manual/security/?lang=ja"))
+    assert '<article lang="en">' in page_text(stranger.get("/manual/words/"))
+
+
+def test_a_link_to_an_english_heading_finds_the_japanese_one(stranger: Client) -> None:
+    english = page_text(stranger.get("/manual/method/"))
+    japanese = page_text(stranger.get("/manual/method/?lang=ja"))
+    article = english.partition("<article")[2]
+    assert anchors(article) <= anchors(japanese.partition("<article")[2])
+
+
+def test_the_end_of_a_line_beside_japanese_is_no_space() -> None:
+    html = rendered("one", "# A\n\n測定を\n繰り返す。\npgbenchは\n英語のまま\nas is\nhere", {}).html
+    assert "測定を繰り返す。pgbenchは英語のままas is\nhere" in html
