@@ -14,10 +14,13 @@ from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_union_passthrough
 
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+
 T = TypeVar("T")
 _Scalar = str | int | float | bool
 _Hook = Callable[[Any, Any], Any]
-_SCALARS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_SCALARS = (str, int, float, bool)
 
 
 class ShapeError(ValueError):
@@ -28,7 +31,7 @@ class ShapeError(ValueError):
     """
 
     def __init__(self, path: str, what: str) -> None:
-        super().__init__(f"{path}: {what}" if path else what)
+        super().__init__(_("{path}: {what}", path=path, what=what) if path else what)
         self.path, self.what = path, what
 
 
@@ -43,34 +46,50 @@ def from_json(kind: type[T], data: object) -> T:
     try:
         return _CONVERTER.structure(data, kind)
     except (BaseValidationError, TypeError, ValueError) as error:
-        what, _, path = transform_error(error, path="", format_exception=_in_words)[0].rpartition(" @ ")
-        raise ShapeError(path.removeprefix("."), what) from error
+        said: dict[str, str] = {}  # what cattrs returns is plain text
+
+        def in_words(error: BaseException, kind: type | None) -> str:
+            words = _in_words(error)
+            return said.setdefault(words, words)
+
+        what, _at, path = transform_error(error, path="", format_exception=in_words)[0].rpartition(" @ ")
+        raise ShapeError(path.removeprefix("."), said.get(what, what)) from error
 
 
-def _in_words(error: BaseException, _: type | None) -> str:
+def _in_words(error: BaseException) -> str:
     match error:
         case ForbiddenExtraKeysError():
-            return f"there is no field {', '.join(sorted(error.extra_fields))}"
+            return _("there is no field {fields}", fields=", ".join(sorted(error.extra_fields)))
         case KeyError():
-            return "this field is missing"
-    return str(error)
+            return _("this field is missing")
+    return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
 
 
 def _structure_scalar(value: Any, kind: Any) -> Any:
     accepted = (int, float) if kind is float else kind
     if not isinstance(value, accepted) or isinstance(value, bool) is not (kind is bool):
-        raise TypeError(f"{value!r} is not {_SCALARS[kind]}")
+        raise TypeError(_no_scalar(value, kind))
     return value
 
 
-def _structure_datetime(value: Any, _: Any) -> datetime:
+def _no_scalar(value: Any, kind: Any) -> Message:
+    if kind is str:
+        return _("{value} is not text", value=repr(value))
+    if kind is int:
+        return _("{value} is not a whole number", value=repr(value))
+    if kind is float:
+        return _("{value} is not a number", value=repr(value))
+    return _("{value} is not true or false", value=repr(value))
+
+
+def _structure_datetime(value: Any, kind: Any) -> datetime:
     if not isinstance(value, str) or (moment := datetime.fromisoformat(value)).tzinfo is None:
-        raise TypeError(f"{value!r} is not a time with its zone, as 2026-01-31T02:00:00+00:00")
+        raise TypeError(_("{value} is not a time with its zone, as 2026-01-31T02:00:00+00:00", value=repr(value)))
     return moment
 
 
 def _only_from(
-    accepted: type | tuple[type, ...], words: str, factory: Callable[[Any, Converter], _Hook]
+    accepted: type | tuple[type, ...], refusal: Callable[[Any], Message], factory: Callable[[Any, Converter], _Hook]
 ) -> Callable[[Any, Converter], _Hook]:
     """The factory of a hook, with a check before it: cattrs takes a text for a list of characters."""
 
@@ -79,7 +98,7 @@ def _only_from(
 
         def hook(value: Any, kind: Any) -> Any:
             if not isinstance(value, accepted):
-                raise TypeError(f"{value!r} is not {words}")
+                raise TypeError(refusal(value))
             return structure(value, kind)
 
         return hook
@@ -87,12 +106,20 @@ def _only_from(
     return checked
 
 
+def _no_object(value: Any) -> Message:
+    return _("{value} is not an object with fields", value=repr(value))
+
+
+def _no_list(value: Any) -> Message:
+    return _("{value} is not a list", value=repr(value))
+
+
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
     for predicate, factory in (
-        (is_dataclass, _only_from(Mapping, "an object with fields", _structure_fields)),
-        (is_mapping, _only_from(Mapping, "an object with fields", mapping_structure_factory)),
-        (is_sequence, _only_from((list, tuple), "a list", homogenous_tuple_structure_factory)),
+        (is_dataclass, _only_from(Mapping, _no_object, _structure_fields)),
+        (is_mapping, _only_from(Mapping, _no_object, mapping_structure_factory)),
+        (is_sequence, _only_from((list, tuple), _no_list, homogenous_tuple_structure_factory)),
     ):
         converter.register_structure_hook_factory(predicate, factory)
     for scalar in _SCALARS:

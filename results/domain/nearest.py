@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+
 NEAR = 0.6  # of difflib's ratio
 _MOST_LISTED = 24
 
@@ -22,14 +25,21 @@ def nearest(name: str, known: Iterable[str], near: float = NEAR) -> str:
     return holding[0] if len(holding) == 1 else ""
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str]) -> Message:
     """'Did you mean x? There are x, y, z.': the nearest name if there is one, and all names where they are few or none
     is near."""
     names = list(known)
     near = nearest(name, names)
-    meant = f"Did you mean {near}?" if near else ""
-    listed = f"There are {', '.join(names)}." if names else "There are none."
-    return " ".join(filter(None, (meant, "" if near and len(names) > _MOST_LISTED else listed)))
+    if not names:
+        return _("There are none.")
+    if near and len(names) > _MOST_LISTED:
+        return did_you_mean(near)
+    listed = _("There are {names}.", names=", ".join(names))
+    return _("{meant} {listed}", meant=did_you_mean(near), listed=listed) if near else listed
+
+
+def did_you_mean(name: str) -> Message:
+    return _("Did you mean {name}?", name=name)
 
 
 def _plain(name: str) -> str:

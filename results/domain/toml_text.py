@@ -11,6 +11,7 @@ import tomllib
 from typing import Any
 
 from results.domain.document_limits import MOST_DEPTH, excess
+from results.domain.messages import gettext_lazy as _
 
 MOST_BYTES = 1024**2
 MOST_PARTS = 16  # of a dotted name
@@ -30,20 +31,20 @@ _TOKEN = re.compile(
 def loads(text: str) -> dict[str, Any]:
     """Return the structure of a TOML file.
 
-    Raises TOMLDecodeError for text that is not TOML, and for what is over the limits of this module and of
-    `document_limits`: tomllib itself lets ValueError and RecursionError out.
+    Raises TOMLDecodeError, whose first argument says why, for text that is not TOML, and for what is over the limits of
+    this module and of `document_limits`: tomllib itself lets ValueError and RecursionError out.
     """
     if len(text) > MOST_BYTES or len(text.encode("utf-8", "replace")) > MOST_BYTES:
-        raise tomllib.TOMLDecodeError(f"It has more than {MOST_BYTES} bytes")
+        raise tomllib.TOMLDecodeError(_("It has more than {most} bytes", most=MOST_BYTES))
     _require_short(text)
     try:
         mapping = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         raise
     except ValueError as error:
-        raise tomllib.TOMLDecodeError(f"An integer is too long: {error}") from error
+        raise tomllib.TOMLDecodeError(_("An integer is too long: {error}", error=str(error))) from error
     except RecursionError as error:
-        raise tomllib.TOMLDecodeError("Its lists or tables are nested too deeply") from error
+        raise tomllib.TOMLDecodeError(_("Its lists or tables are nested too deeply")) from error
     if why := excess(mapping):
         raise tomllib.TOMLDecodeError(why)
     return mapping
@@ -62,14 +63,15 @@ def _require_short(text: str) -> None:
         elif kind not in ("text", "blank"):
             parts = 1
         if why := _excess(parts, entries, depth):
-            raise tomllib.TOMLDecodeError(f"{why} (at line {text.count(chr(10), 0, token.start()) + 1})")
+            line = text.count("\n", 0, token.start()) + 1
+            raise tomllib.TOMLDecodeError(_("{why} (at line {line})", why=why, line=line))
 
 
 def _excess(parts: int, entries: int, depth: int) -> str:
     if parts > MOST_PARTS:
-        return f"A name has more than {MOST_PARTS} parts with dots between them"
+        return _("A name has more than {most} parts with dots between them", most=MOST_PARTS)
     if entries > MOST_ENTRIES:
-        return f"It has more than {MOST_ENTRIES} keys, tables and items of lists"
+        return _("It has more than {most} keys, tables and items of lists", most=MOST_ENTRIES)
     if depth > MOST_DEPTH:
-        return f"Its lists or tables are nested too deeply: at most {MOST_DEPTH} in each other are read"
+        return _("Its lists or tables are nested too deeply: at most {most} in each other are read", most=MOST_DEPTH)
     return ""

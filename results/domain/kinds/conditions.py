@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from results.domain.kinds.parameters import Kind, Parameter
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import Standing
 
 NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
@@ -12,19 +13,21 @@ TEXTS = (
         "name",
         Kind.TEXT,
         "",
-        "What the plan is called on every page: up to 120 characters, none of them \" ' ` $ \\ < > ; | &.",
+        _("What the plan is called on every page: up to 120 characters, none of them \" ' ` $ \\ < > ; | &."),
         pattern=NAME,
     ),
-    Parameter("description", Kind.SCRIPT, "", "What the plan is to find out."),
-    Parameter("workload", Kind.TEXT, "pgbench", "What is run."),
-    Parameter("replicates", Kind.INTEGER, 3, "Blocks: how often every configuration is measured.", 1, 1000),
-    Parameter("seed", Kind.INTEGER, 1, "Decides the random order within each block.", 0, 2**31 - 1),
+    Parameter("description", Kind.SCRIPT, "", _("What the plan is to find out.")),
+    Parameter("workload", Kind.TEXT, "pgbench", _("What is run.")),
+    Parameter("replicates", Kind.INTEGER, 3, _("Blocks: how often every configuration is measured."), 1, 1000),
+    Parameter("seed", Kind.INTEGER, 1, _("Decides the random order within each block."), 0, 2**31 - 1),
     Parameter(
         "patience",
         Kind.NUMBER,
         1,
-        "Factor of every phase's deadline, which Teiten estimates generously: more where honest work takes longer "
-        "still, less to give up sooner.",
+        _(
+            "Factor of every phase's deadline, which Teiten estimates generously: more where honest work takes longer "
+            "still, less to give up sooner."
+        ),
         minimum=0.01,
         maximum=1000,
     ),
@@ -32,60 +35,68 @@ TEXTS = (
         "standing",
         Kind.CHOICE,
         Standing.EXPLORATORY.value,
-        "What its runs begin as. Versions, access methods, topologies, trends and alerts use kept runs only; what is "
-        "exploratory can be kept later, on the run's page.",
+        _(
+            "What its runs begin as. Versions, access methods, topologies, trends and alerts use kept runs only; what "
+            "is exploratory can be kept later, on the run's page."
+        ),
         choices=tuple(standing.value for standing in Standing),
     ),
 )
 NEWEST, OWN = "newest", "own"  # of client_programs
 CONDITIONS = (
-    Parameter("topology", Kind.TEXT, "single", "How the servers are arranged."),
+    Parameter("topology", Kind.TEXT, "single", _("How the servers are arranged.")),
     Parameter(
         "installation",
         Kind.TEXT,
         "",
-        "Which PostgreSQL: a version ('16', '16.9') or the name of an installation.",
+        _("Which PostgreSQL: a version ('16', '16.9') or the name of an installation."),
         pattern=r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,80}",
     ),
     Parameter(
         "access_method",
         Kind.TEXT,
         "",
-        "Table access method; empty is the server's default.",
+        _("Table access method; empty is the server's default."),
         pattern=r"([a-z_][a-z0-9_]*)?",
     ),
     Parameter(
         "client_programs",
         Kind.TEXT,
         "",
-        "Whose psql and pgbench make the load. newest: those of the newest release on the client's agent, so that "
-        "only the servers differ; own: those of each installation, where they are meant to be part of what is "
-        "compared; or a version or an installation there. Empty: newest where installations are compared, else own.",
+        _(
+            "Whose psql and pgbench make the load. newest: those of the newest release on the client's agent, so that "
+            "only the servers differ; own: those of each installation, where they are meant to be part of what is "
+            "compared; or a version or an installation there. Empty: newest where installations are compared, else own."
+        ),
         pattern=r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,80})?",
     ),
-    Parameter("duration_s", Kind.NUMBER, 60, "Length of the measured window.", 1, 7 * 86400, unit="s"),
-    Parameter("warmup_s", Kind.NUMBER, 0, "The load runs this long before the clock starts.", 0, 86400, unit="s"),
+    Parameter("duration_s", Kind.NUMBER, 60, _("Length of the measured window."), 1, 7 * 86400, unit="s"),
+    Parameter("warmup_s", Kind.NUMBER, 0, _("The load runs this long before the clock starts."), 0, 86400, unit="s"),
     Parameter(
         "threads",
         Kind.TEXT,
         "clients/2",
-        "pgbench threads: 'clients', 'clients/2' (at least 1) or a number.",
+        _("pgbench threads: 'clients', 'clients/2' (at least 1) or a number."),
         pattern=r"clients(/[1-9][0-9]*)?|[1-9][0-9]*",
     ),
     Parameter(
         "data",
         Kind.CHOICE,
         "reuse",
-        "fresh: loaded for every trial; template: copied from a loaded database; "
-        "reuse: loaded once and used by all trials with the same data.",
+        _(
+            "fresh: loaded for every trial; template: copied from a loaded database; "
+            "reuse: loaded once and used by all trials with the same data."
+        ),
         choices=("fresh", "template", "reuse"),
     ),
     Parameter(
         "cache",
         Kind.CHOICE,
         "prewarm",
-        "prewarm: tables read into shared buffers; cold: server restarted and the system's caches dropped; "
-        "as-found: nothing is done.",
+        _(
+            "prewarm: tables read into shared buffers; cold: server restarted and the system's caches dropped; "
+            "as-found: nothing is done."
+        ),
         choices=("prewarm", "cold", "as-found"),
     ),
 )

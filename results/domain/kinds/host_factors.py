@@ -20,15 +20,17 @@ import tomli_w
 
 from results.domain import toml_text
 from results.domain.errors import DefinitionError, Problem
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 
 CPUS, DATA, WAL, TABLESPACE = "cpus", "data", "wal", "tablespace"
 PLACED = (DATA, WAL, TABLESPACE)
 BUILT_IN = {
-    CPUS: "Processors of the servers: 0-3,8 or 4 cpus for the first four; of each role, client=0-3 primary=4-7.",
-    DATA: "The storage place of the data directories.",
-    WAL: "The storage place of the write-ahead log.",
-    TABLESPACE: "The storage place of tables and indexes.",
+    CPUS: _("Processors of the servers: 0-3,8 or 4 cpus for the first four; of each role, client=0-3 primary=4-7."),
+    DATA: _("The storage place of the data directories."),
+    WAL: _("The storage place of the write-ahead log."),
+    TABLESPACE: _("The storage place of tables and indexes."),
 }
 CLIENT = "client"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -141,9 +143,9 @@ class MidRun:
 def level_text(name: str, value: object) -> tuple[str, str]:
     """(a level's label, '') of what a plan says of `host.<name>`, or ('', what is wrong with it)."""
     if not NAME.fullmatch(name):
-        return "", f"{name!r} is not the name of a host factor."
+        return "", _("{name!r} is not the name of a host factor.", name=name)
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not LABEL.fullmatch(str(value)):
-        return "", f"{value!r} is not the name of a level."
+        return "", _("{value} is not the name of a level.", value=repr(value))
     wrong = next(_wrong_cpus(str(value)), "") if name == CPUS else ""
     return ("", wrong) if wrong else (str(value), "")
 
@@ -151,22 +153,24 @@ def level_text(name: str, value: object) -> tuple[str, str]:
 def _wrong_cpus(level: str) -> Iterator[str]:
     if "=" not in level:
         if not (_COUNT.fullmatch(level) or _LIST.fullmatch(level)):
-            yield f"{level!r} is neither a list of processors, as '0-3,8', nor a number of them, as '4 cpus'."
+            yield _(
+                "{level!r} is neither a list of processors, as '0-3,8', nor a number of them, as '4 cpus'.", level=level
+            )
         elif not cpu_count(level) and not _ascending(level):
-            yield f"{level!r} has a range that ends before it begins, or no processor at all."
+            yield _("{level!r} has a range that ends before it begins, or no processor at all.", level=level)
         return
     words = level.split()
     for word in words:
         match = _OF_ROLE.fullmatch(word)
         if match is None or not _LIST.fullmatch(match[2]) or not _ascending(match[2]):
-            yield f"{word!r} is not a role and its list of processors, as 'primary=0-3,8'."
+            yield _("{word!r} is not a role and its list of processors, as 'primary=0-3,8'.", word=word)
     if len(cpus_by_role(level)) < len(words):
-        yield f"{level!r} names a role twice."
+        yield _("{level!r} names a role twice.", level=level)
 
 
 def _ascending(text: str) -> bool:
     ranges = [part.partition("-") for part in text.split(",") if part]
-    return bool(ranges) and all(int(first) <= int(last or first) for first, _, last in ranges)
+    return bool(ranges) and all(int(first) <= int(last or first) for first, _dash, last in ranges)
 
 
 def cpus_by_role(level: str) -> dict[str, str]:
@@ -190,7 +194,7 @@ def cpu_set(text: str) -> frozenset[int]:
     """'0-2,8' → {0, 1, 2, 8}."""
     processors: set[int] = set()
     for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
+        first, _dash, last = part.partition("-")
         processors.update(range(int(first), int(last or first) + 1))
     return frozenset(processors)
 
@@ -245,11 +249,14 @@ def problems(
     for name, label in host.items():
         roles = roles_of(name, label, agents, known, poolers=poolers, outside=outside)
         if name == TABLESPACE and len(roles) > 1:
-            what = f"{len(roles)} servers are to have a tablespace, which a copy of a server cannot share with it."
-            yield Problem(f"host.{name}", what, "Place the data or the WAL instead, or measure a single server.")
+            what = _(
+                "{count} servers are to have a tablespace, which a copy of a server cannot share with it.",
+                count=len(roles),
+            )
+            yield Problem(f"host.{name}", what, _("Place the data or the WAL instead, or measure a single server."))
         if not roles:
-            what = f"Host factor {name!r} is for roles that this topology does not have."
-            yield Problem(f"host.{name}", what, f"The roles here are {', '.join(agents)}.")
+            what = _("Host factor {name!r} is for roles that this topology does not have.", name=name)
+            yield Problem(f"host.{name}", what, _roles_here(agents))
         if name == CPUS:
             yield from _cpu_problems(label, roles, agents, known)
             continue
@@ -266,16 +273,28 @@ def mid_run_problems(
     where, agent = f"topology.{change.parameter}", agents[change.node]
     factor = known.get(agent, KnownHost()).factors.get(change.factor)
     if factor is None or factor.level(change.level) is None:
-        what = f"Agent {agent} has no host factor {change.factor!r} with a level {change.level!r}."
-        todo = "An operator defines it on the agent's page, with the commands that set it and revert it."
+        what = _(
+            "Agent {agent} has no host factor {factor!r} with a level {level!r}.",
+            agent=agent,
+            factor=change.factor,
+            level=change.level,
+        )
+        todo = _("An operator defines it on the agent's page, with the commands that set it and revert it.")
         yield Problem(where, what, todo)
     if change.factor in host:
-        what = f"The plan sets host.{change.factor} for the whole trial, and here it is set in mid-run."
-        yield Problem(f"host.{change.factor}", what, "Leave it out of the table [host] and of the factors.")
+        what = _(
+            "The plan sets host.{factor} for the whole trial, and here it is set in mid-run.", factor=change.factor
+        )
+        yield Problem(f"host.{change.factor}", what, _("Leave it out of the table [host] and of the factors."))
     beside = [role for role in agents if role != change.node and agents[role] == agent]
     if beside:
-        what = f"Agent {agent} plays the {change.node}, which is set apart in mid-run, and {', '.join(beside)} as well."
-        yield Problem(where, what, f"Let nothing else play where the {change.node} does.")
+        what = _(
+            "Agent {agent} plays the {node}, which is set apart in mid-run, and {others} as well.",
+            agent=agent,
+            node=change.node,
+            others=", ".join(beside),
+        )
+        yield Problem(where, what, _("Let nothing else play where the {node} does.", node=change.node))
 
 
 def _cpu_problems(
@@ -285,28 +304,33 @@ def _cpu_problems(
     set_for = {*nodes, *map(_role, nodes)}
     for role in cpus_by_role(level) if nodes else ():
         if role not in set_for:
-            what = f"It names processors for {role!r}, a role that this topology does not have."
-            yield Problem(where, what, f"The roles here are {', '.join(agents)}.")
+            what = _("It names processors for {role!r}, a role that this topology does not have.", role=role)
+            yield Problem(where, what, _roles_here(agents))
     requested = dict.fromkeys((agents[node], cpus_of(level, node) or level) for node in nodes)
     for agent, text in requested:
         cores, count = known.get(agent, KnownHost()).cores, cpu_count(text) or len(cpu_set(text))
         if cores and count > cores:
-            yield Problem(where, f"Agent {agent} has {cores} processors, not {count}.", "Ask for fewer.")
+            what = _("Agent {agent} has {cores} processors, not {count}.", agent=agent, cores=cores, count=count)
+            yield Problem(where, what, _("Ask for fewer."))
+
+
+def _roles_here(agents: Iterable[str]) -> Message:
+    return _("The roles here are {roles}.", roles=", ".join(agents))
 
 
 def _unknown(name: str, label: str, agent: str, known: KnownHost) -> Iterator[Problem]:
     where = f"host.{name}"
     if name in PLACED:
         if label not in known.places:
-            what = f"Agent {agent} has no storage place {label!r}."
-            todo = f"{suggestion(label, known.places)} An operator names them on the agent's page."
-            yield Problem(where, what, todo)
+            what = _("Agent {agent} has no storage place {place!r}.", agent=agent, place=label)
+            meant = suggestion(label, known.places)
+            yield Problem(where, what, _("{meant} An operator names them on the agent's page.", meant=meant))
     elif name not in known.factors:
-        what = f"Agent {agent} has no host factor {name!r}."
-        todo = f"{suggestion(name, (*BUILT_IN, *known.factors))} An operator defines others on the agent's page."
-        yield Problem(where, what, todo)
+        what = _("Agent {agent} has no host factor {name!r}.", agent=agent, name=name)
+        meant = suggestion(name, (*BUILT_IN, *known.factors))
+        yield Problem(where, what, _("{meant} An operator defines others on the agent's page.", meant=meant))
     elif known.factors[name].level(label) is None:
-        what = f"Host factor {name!r} of agent {agent} has no level {label!r}."
+        what = _("Host factor {name!r} of agent {agent} has no level {level!r}.", name=name, agent=agent, level=label)
         yield Problem(where, what, suggestion(label, [level.label for level in known.factors[name].levels]))
 
 
@@ -315,10 +339,11 @@ def read(text: str) -> tuple[HostFactor, ...]:
     try:
         mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DefinitionError([Problem("toml", f"This is not TOML: {error}.", "Correct that line.")]) from error
+        what = _("This is not TOML: {error}.", error=error.args[0])
+        raise DefinitionError([Problem("toml", what, _("Correct that line."))]) from error
     factors: list[HostFactor] = []
     wrong: list[Problem] = (
-        [] if mapping else [Problem("toml", "It defines no host factor.", "Write [name] above each.")]
+        [] if mapping else [Problem("toml", _("It defines no host factor."), _("Write [name] above each."))]
     )
     for name, definition in mapping.items():
         try:
@@ -351,14 +376,15 @@ class _Reader:
 
     def factor(self, name: str, mapping: object) -> HostFactor:
         if not NAME.fullmatch(name):
-            todo = "Small letters, digits and '_', at most 40, a letter first."
-            self.problem("name", f"{name!r} is not a name for a host factor.", todo)
+            todo = _("Small letters, digits and '_', at most 40, a letter first.")
+            self.problem("name", _("{name!r} is not a name for a host factor.", name=name), todo)
         if name in BUILT_IN:
-            self.problem("name", f"{name!r} is built in and needs no commands.", "Choose another name.")
+            what = _("{name!r} is built in and needs no commands.", name=name)
+            self.problem("name", what, _("Choose another name."))
         fields = self.table("", mapping, _KEYS)
         levels = fields.get("levels", {})
         if not isinstance(levels, Mapping) or not levels:
-            self.problem("levels", "A host factor needs levels.", "Write [name.levels.LABEL] above each.")
+            self.problem("levels", _("A host factor needs levels."), _("Write [name.levels.LABEL] above each."))
             levels = {}
         revert = self.command("revert", fields, needed=False)
         return HostFactor(
@@ -375,7 +401,8 @@ class _Reader:
     def level(self, label: str, mapping: object, *, revertible: bool) -> HostLevel:
         where = f"levels.{label}"
         if not LABEL.fullmatch(label):
-            self.problem(where, f"{label!r} is not a name for a level.", "Letters, digits, spaces and ._,:+/=%-")
+            what = _("{label!r} is not a name for a level.", label=label)
+            self.problem(where, what, _("Letters, digits, spaces and ._,:+/=%-"))
         fields = self.table(where, mapping, _LEVEL_KEYS)
         return HostLevel(
             label=label,
@@ -390,43 +417,50 @@ class _Reader:
 
     def table(self, where: str, value: object, keys: tuple[str, ...]) -> Mapping[str, Any]:
         if not isinstance(value, Mapping):
-            self.problem(where, f"{value!r} is not a table.", f"Keys are {', '.join(keys)}.")
+            self.problem(where, _("{value} is not a table.", value=repr(value)), _keys_are(keys))
             return {}
         for key in value:
             if key not in keys:
-                self.problem(f"{where}.{key}".strip("."), f"There is no key {key!r}.", f"Keys are {', '.join(keys)}.")
+                self.problem(f"{where}.{key}".strip("."), _("There is no key {key!r}.", key=key), _keys_are(keys))
         return value
 
     def text(self, where: str, fields: Mapping[str, Any]) -> str:
         value = fields.get(where.rpartition(".")[2], "")
         if not isinstance(value, str) or len(value) > _LONGEST or "\x00" in value:
-            self.problem(where, "This is not a text of at most 4,000 characters.")
+            self.problem(where, _("This is not a text of at most 4,000 characters."))
             return ""
         return value.replace("\r\n", "\n")
 
     def command(self, where: str, fields: Mapping[str, Any], *, needed: bool = True) -> str:
         text = self.text(where, fields)
         if needed and not text.strip():
-            self.problem(where, "A command is missing.", _COMMANDS[where.rpartition(".")[2]])
+            self.problem(where, _("A command is missing."), _COMMANDS[where.rpartition(".")[2]])
         return text
 
     def flag(self, where: str, fields: Mapping[str, Any]) -> bool:
         value = fields.get(where, False)
         if not isinstance(value, bool):
-            self.problem(where, f"{value!r} is not true or false.")
+            self.problem(where, _("{value} is not true or false.", value=repr(value)))
         return value is True
 
     def roles(self, fields: Mapping[str, Any]) -> tuple[str, ...]:
         value = fields.get("roles", [])
         if not isinstance(value, list) or not all(isinstance(role, str) and NAME.fullmatch(role) for role in value):
-            self.problem("roles", f"{value!r} is not a list of roles.", "As ['primary'], or none for every server.")
+            what = _("{value} is not a list of roles.", value=repr(value))
+            self.problem("roles", what, _("As ['primary'], or none for every server."))
             return ()
         return tuple(value)
 
 
+def _keys_are(keys: Iterable[str]) -> Message:
+    return _("Keys are {keys}.", keys=", ".join(keys))
+
+
 _COMMANDS = {
-    "show": "A command that prints the value as it is now.",
-    "apply": "The command that sets this level.",
-    "check": "A command that fails, or prints another text than expected, where this level is not in force.",
-    "revert": 'A command that sets the value "$1", as the factor\'s show printed it; for the factor or for each level.',
+    "show": _("A command that prints the value as it is now."),
+    "apply": _("The command that sets this level."),
+    "check": _("A command that fails, or prints another text than expected, where this level is not in force."),
+    "revert": _(
+        'A command that sets the value "$1", as the factor\'s show printed it; for the factor or for each level.'
+    ),
 }

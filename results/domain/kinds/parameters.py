@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from results.domain.nearest import nearest, suggestion
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+from results.domain.nearest import did_you_mean, nearest, suggestion
 from results.domain.units import parse_seconds
 
 Scalar = str | int | float | bool
 _LONGEST_BITS = 1023  # what a float can hold
 # What the texts of a plan that agents run can do there, for `Parameter.code`
-SQL_CODE = r"psql runs programs by \!, and the server by COPY … TO PROGRAM"
-PGBENCH_CODE = r"pgbench runs programs by \shell, and the server by COPY … TO PROGRAM"
-SHELL_CODE = "it is a shell script"
+SQL_CODE = _("psql runs programs by \\!, and the server by COPY … TO PROGRAM")
+PGBENCH_CODE = _("pgbench runs programs by \\shell, and the server by COPY … TO PROGRAM")
+SHELL_CODE = _("it is a shell script")
 
 
 class Kind(StrEnum):
@@ -79,7 +81,7 @@ class Parameter:
             try:
                 number = float(text)
             except ValueError:
-                raise ValueError(f"{text!r} is not a number") from None
+                raise ValueError(_("{value} is not a number", value=repr(text))) from None
             return self.check(int(number) if number.is_integer() else number)
         return self.check(text)
 
@@ -87,25 +89,33 @@ class Parameter:
         """What to write instead of a value that `check` refused: the nearest that is known, or what is allowed."""
         match self.kind:
             case Kind.BOOLEAN:
-                return "Write true or false."
+                return _("Write true or false.")
             case Kind.INTEGER | Kind.NUMBER:
-                return self._allowed_numbers(value)
+                return self._in_seconds(value) or self._allowed_numbers()
             case Kind.CHOICE:
                 near = nearest(str(value), self.choices)
-                return f"Did you mean {near}?" if near else ""
+                return did_you_mean(near) if near else ""
             case _:
                 unknown = self._unknown_word(value)
                 return suggestion(unknown, self.words) if unknown else self.help
 
-    def _allowed_numbers(self, value: object) -> str:
+    def _in_seconds(self, value: object) -> str:
+        seconds = _seconds(value) if self.unit == "s" and isinstance(value, str) else None
+        return "" if seconds is None else _("It is in seconds: write {seconds:g}.", seconds=seconds)
+
+    def _allowed_numbers(self) -> str:
         limits = [f"{number:,.15g}" for number in (self.minimum, self.maximum) if number is not None]
-        unit = f" {self.unit}" if self.unit else ""
-        kind = "Whole numbers" if self.kind is Kind.INTEGER else "Numbers"
-        if self.unit == "s" and isinstance(value, str) and (seconds := _seconds(value)) is not None:
-            return f"It is in seconds: write {seconds:g}."
+        unit, whole = f" {self.unit}" if self.unit else "", self.kind is Kind.INTEGER
         if len(limits) == 2:
-            return f"{kind} from {limits[0]} to {limits[1]}{unit} are taken."
-        return f"{kind} from {limits[0]}{unit} on are taken." if limits else f"{kind} are taken."
+            between = {"least": limits[0], "most": limits[1], "unit": unit}
+            if whole:
+                return _("Whole numbers from {least} to {most}{unit} are taken.", **between)
+            return _("Numbers from {least} to {most}{unit} are taken.", **between)
+        if limits and whole:
+            return _("Whole numbers from {least}{unit} on are taken.", least=limits[0], unit=unit)
+        if limits:
+            return _("Numbers from {least}{unit} on are taken.", least=limits[0], unit=unit)
+        return _("Whole numbers are taken.") if whole else _("Numbers are taken.")
 
     def _unknown_word(self, value: object) -> str:
         """The first word of a text that is none of the known words; '' where there are none, or it is no text."""
@@ -118,34 +128,35 @@ class Parameter:
         """What to say of a text that does not match the pattern."""
         unknown, label = self._unknown_word(value), self.name.replace("_", " ")
         if not unknown:
-            return f"{value!r} is not a valid {label}"
-        several = label.endswith("s")
-        return f"{unknown!r} is none of the {label}" if several else f"There is no {label} {unknown!r}"
+            return _("{value!r} is not a valid {label}", value=value, label=label)
+        if label.endswith("s"):
+            return _("{word!r} is none of the {label}", word=unknown, label=label)
+        return _("There is no {label} {word!r}", word=unknown, label=label)
 
     def _boolean(self, value: object) -> bool:
         if not isinstance(value, bool):
-            raise ValueError(f"{value!r} is not true or false")
+            raise ValueError(_("{value} is not true or false", value=repr(value)))
         return value
 
     def _number(self, value: object, *, whole: bool) -> float:
         number = _finite_number(value, whole=whole)
         if self.minimum is not None and number < self.minimum:
-            raise ValueError(f"{number:g} is below the minimum of {self.minimum:g}")
+            raise ValueError(_("{number:g} is below the minimum of {least:g}", number=number, least=self.minimum))
         if self.maximum is not None and number > self.maximum:
-            raise ValueError(f"{number:g} is above the maximum of {self.maximum:g}")
+            raise ValueError(_("{number:g} is above the maximum of {most:g}", number=number, most=self.maximum))
         return number
 
     def _text(self, value: object) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"{value!r} is not text")
+            raise ValueError(_("{value} is not text", value=repr(value)))
         if self.kind is Kind.CHOICE and value not in self.choices:
-            raise ValueError(f"{value!r} is not one of {', '.join(self.choices)}")
+            raise ValueError(_("{value!r} is not one of {choices}", value=value, choices=", ".join(self.choices)))
         if self.pattern and not re.fullmatch(self.pattern, value):
             raise ValueError(self._mismatch(value))
         if "\x00" in value:
-            raise ValueError("a NUL byte is not allowed")
+            raise ValueError(_("a NUL byte is not allowed"))
         if any("\ud800" <= character <= "\udfff" for character in value):
-            raise ValueError("half a character (a lone surrogate) is not allowed")
+            raise ValueError(_("half a character (a lone surrogate) is not allowed"))
         return value
 
 
@@ -158,11 +169,16 @@ def _seconds(text: str) -> float | None:
 
 
 def _finite_number(value: object, *, whole: bool) -> float:
-    expected = "a whole number" if whole else "a number"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{value!r} is not {expected}")
     if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
-        raise ValueError(f"a number of more than {_LONGEST_BITS} bits is too large")
-    if not math.isfinite(value) or (whole and value % 1):
-        raise ValueError(f"{value!r} is not {expected}")
+        raise ValueError(_("a number of more than {bits} bits is too large", bits=_LONGEST_BITS))
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError(_no_number(value, whole=whole))
+    if whole and value % 1:
+        raise ValueError(_no_number(value, whole=whole))
     return value
+
+
+def _no_number(value: object, *, whole: bool) -> Message:
+    if whole:
+        return _("{value} is not a whole number", value=repr(value))
+    return _("{value} is not a number", value=repr(value))

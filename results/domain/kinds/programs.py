@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from results.domain.messages import gettext_lazy as _
+
 EVERY_ROLE = "*"
 """In `programs` of a spec: each role that the kind works on. Of a workload these are the clients, of a topology the
 servers and what stands beside them, of a collector the nodes that it watches."""
@@ -29,21 +31,21 @@ class Program:
 
     @property
     def how_to_get(self) -> str:
-        return self.packages or f"install the package that has {self.name}"
+        return self.packages or _("install the package that has {program}", program=self.name)
 
 
 AWK = Program(
     "awk",
     "Debian, Ubuntu: apt-get install mawk; RHEL, Rocky, Fedora: dnf install gawk",
     version='echo "$(readlink -f "$path") $("$tool" -W version 2>&1)"',
-    without="trials have no latency percentiles",
+    without=_("trials have no latency percentiles"),
 )
 OWN = (
     AWK,
-    Program("find", "any: the package findutils"),
-    Program("flock", "any: the package util-linux"),
-    Program("setsid", "any: the package util-linux"),
-    Program("tar", "any: the package tar"),
-    Program("timeout", "any: the package coreutils"),
+    Program("find", _("any: the package {package}", package="findutils")),
+    Program("flock", _("any: the package {package}", package="util-linux")),
+    Program("setsid", _("any: the package {package}", package="util-linux")),
+    Program("tar", _("any: the package {package}", package="tar")),
+    Program("timeout", _("any: the package {package}", package="coreutils")),
 )
 """What Teiten runs and watches its commands with, on every agent."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 
-_PROGRAM = "it is a shell command that the server runs"
-_LIBRARY = "it names a library that the server loads"
-_SEARCHED = "it says where the server looks for libraries and extensions"
-_FILE = "it names a file or folder that the server reads or writes"
-_SERVER = "it has the server connect elsewhere, as whom and with which password it says"
+from results.domain.messages import gettext_lazy as _
+
+_PROGRAM = _("it is a shell command that the server runs")
+_LIBRARY = _("it names a library that the server loads")
+_SEARCHED = _("it says where the server looks for libraries and extensions")
+_FILE = _("it names a file or folder that the server reads or writes")
+_SERVER = _("it has the server connect elsewhere, as whom and with which password it says")
 REACHING = {
     "archive_command": _PROGRAM,
     "restore_command": _PROGRAM,
@@ -91,7 +93,7 @@ def reaches(name: str, value: str) -> str:
     if lower in HARMLESS_TEXTS:
         return ""
     if _BY_ITS_NAME.fullmatch(lower):
-        return "by its name, it tells the server what to run, load or read"
+        return _("by its name, it tells the server what to run, load or read")
     if _QUANTITY.fullmatch(value) or value.strip().lower() in _SWITCHES:
         return ""
-    return "Teiten does not know it as one that names no program, library or file"
+    return _("Teiten does not know it as one that names no program, library or file")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from results.domain.nearest import nearest
+from results.domain.messages import gettext_lazy as _
+from results.domain.nearest import did_you_mean, nearest
 
 # What the parsers of server logs and the rest of Teiten rely on: in force on every server.
 OWN_SETTINGS = {
@@ -76,17 +77,21 @@ def initdb_problem(option: object) -> tuple[str, str]:
         return "", ""
     if isinstance(option, str) and (setting := _SET.fullmatch(option)):
         if setting_is_reserved(setting[1]):
-            return f"{setting[1]} is set by Teiten itself.", "Leave it out."
+            return _("{setting} is set by Teiten itself.", setting=setting[1]), _("Leave it out.")
         return "", ""
     match = _OPTION.fullmatch(option) if isinstance(option, str) else None
     if match and (match[1] in _VALUED or match[3]):
         return "", ""
+    return _("{option} is not an initdb option that a plan may set.", option=repr(option)), _known_options(option)
+
+
+def _known_options(option: object) -> str:
+    """What to write instead of an option: the nearest that is known, or all that there are."""
     near = nearest(str(option).partition("=")[0], sorted((*_SWITCHES, *_VALUED)), _SURELY)
-    what = f"{option!r} is not an initdb option that a plan may set."
     if near:
-        return what, f"Did you mean {near}{'=…' if near in _VALUED else ''}?"
-    return (
-        what,
-        "Places, accounts and authentication are Teiten's. "
-        f"There are {', '.join(sorted(_SWITCHES))}, --set=name=value, and {'=…, '.join(sorted(_VALUED))}=….",
+        return did_you_mean(f"{near}{'=…' if near in _VALUED else ''}")
+    return _(
+        "Places, accounts and authentication are Teiten's. There are {switches}, --set=name=value, and {valued}.",
+        switches=", ".join(sorted(_SWITCHES)),
+        valued=", ".join(f"{name}=…" for name in sorted(_VALUED)),
     )

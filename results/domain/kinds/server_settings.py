@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import nearest as nearest_of
 from results.domain.units import setting_in_base_units, to_base
 
@@ -62,7 +63,7 @@ def read(lines: Iterable[str]) -> dict[str, SettingType]:
             name, kind, unit, context, least, most, values = line.split("|")
             limits = (float(least) if least else None, float(most) if most else None)
         except ValueError as error:
-            raise ParseError("This is no line of pg_settings.", file="settings", line=number, text=line) from error
+            raise ParseError(_("This is no line of pg_settings."), file="settings", line=number, text=line) from error
         texts = tuple(values.split(",")) if values else ()
         settings[name.lower()] = SettingType(name, kind, unit, context, *limits, texts)
     return settings
@@ -89,16 +90,16 @@ def instead(setting: SettingType, value: str) -> str:
 def fault(setting: SettingType, value: str) -> str:
     """Why a plan cannot set this, or not to this value, as the end of a sentence; '' where it can."""
     if setting.context == "internal":
-        return "cannot be set: it is fixed when PostgreSQL is built, or its cluster made"
+        return _("cannot be set: it is fixed when PostgreSQL is built, or its cluster made")
     if setting.name in _NOT_IN_A_FILE:
-        return "is set by each transaction for itself"
+        return _("is set by each transaction for itself")
     match setting.kind:
         case "bool":
-            return "" if _is_switch(value) else f"is on or off, not {value!r}"
+            return "" if _is_switch(value) else _("is on or off, not {value!r}", value=value)
         case "enum":
-            return (
-                "" if value.lower() in _accepted(setting) else f"is one of {', '.join(setting.values)}, not {value!r}"
-            )
+            if value.lower() in _accepted(setting):
+                return ""
+            return _("is one of {values}, not {value!r}", values=", ".join(setting.values), value=value)
         case "integer" | "real":
             return _number_fault(setting, value)
     return ""
@@ -127,8 +128,9 @@ def _accepted(setting: SettingType) -> set[str]:
 def _number_fault(setting: SettingType, value: str) -> str:
     match, units = _NUMBER.fullmatch(value), _units_beside(setting.unit)
     if match is None or (match[2] and match[2] not in units):
-        with_unit = f" with or without a unit of {', '.join(units)}" if units else ""
-        return f"is a number{with_unit}, not {value!r}"
+        if not units:
+            return _("is a number, not {value!r}", value=value)
+        return _("is a number with or without a unit of {units}, not {value!r}", units=", ".join(units), value=value)
     amount = _converted(_amount(match[1]), match[2], setting.unit)
     if setting.kind == "integer" and math.isfinite(amount):
         amount = round(amount)
@@ -154,9 +156,9 @@ def _converted(amount: float, amount_unit: str, unit: str) -> float:
 
 def _beyond_limits(setting: SettingType, amount: float, typed: str) -> str:
     if setting.least is not None and amount < setting.least:
-        return f"is at least {_quantity(setting.least, setting.unit)}, not {typed}"
+        return _("is at least {least}, not {value}", least=_quantity(setting.least, setting.unit), value=typed)
     if setting.most is not None and amount > setting.most:
-        return f"is at most {_quantity(setting.most, setting.unit)}, not {typed}"
+        return _("is at most {most}, not {value}", most=_quantity(setting.most, setting.unit), value=typed)
     return ""
 
 

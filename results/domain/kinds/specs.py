@@ -13,6 +13,7 @@ from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.programs import Program
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import Part
+from results.domain.messages import gettext_lazy as _
 
 GRACE_S = 3600.0  # for whatever does not grow with the work
 RUN_GRACE_S = 60.0  # for the last transactions of a load
@@ -348,7 +349,7 @@ class Reading:
         length_s = self.window[1] - self.window[0]
         if length_s - last_s <= max(_LATE_S, _LATE_SHARE * length_s):
             return ""
-        return f"the last sample lies {last_s:.1f} s into a window of {length_s:.1f} s"
+        return _("the last sample lies {last:.1f} s into a window of {length:.1f} s", last=last_s, length=length_s)
 
 
 class Parse(Protocol):

@@ -11,6 +11,8 @@ from enum import StrEnum
 
 from results.domain.kinds.host_factors import DATA, PLACED, KnownHost, roles_of
 from results.domain.matrix import InstallationRef, TrialSpec
+from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 from results.domain.units import format_quantity
 
@@ -181,33 +183,34 @@ def fates(clusters: Sequence[Candidate], limits: Limits, now: datetime) -> tuple
     over = set(_over_budget(clusters, by_age, limits, now))
     if not over:
         return tuple(by_age)
-    why = f"All clusters together are over the budget of {format_quantity(limits.budget_bytes, 'B')}."
+    budget = format_quantity(limits.budget_bytes, "B")
+    why = _("All clusters together are over the budget of {budget}.", budget=budget)
     return tuple(Fate(False, now, why) if index in over else fate for index, fate in enumerate(by_age))
 
 
 def _by_age(cluster: Candidate, limits: Limits, now: datetime) -> Fate:
     if cluster.state is ClusterState.FOREIGN:
-        return Fate(True, None, "Teiten did not make it.")
+        return Fate(True, None, _("Teiten did not make it."))
     if cluster.running:
-        return Fate(True, None, "Its server runs.")
+        return Fate(True, None, _("Its server runs."))
     if cluster.state is ClusterState.REMOVING:
-        return Fate(False, now, "Its removal has begun.")
+        return Fate(False, now, _("Its removal has begun."))
     if cluster.needed_by:
-        return Fate(True, None, "A trial that waits or runs could use it.")
+        return Fate(True, None, _("A trial that waits or runs could use it."))
     if limits.keep_days is None:
-        return Fate(False, None, "No limit of age is set.")
+        return Fate(False, None, _("No limit of age is set."))
     days = min(limits.keep_days, _ABANDONED_DAYS) if cluster.abandoned else limits.keep_days
     since = max(filter(None, (cluster.used_at, cluster.gone_since)))
-    why = f"{_reason(cluster)}{days} {'day' if days == 1 else 'days'} after its last use."
-    return Fate(False, since + timedelta(days=days), why)
+    return Fate(False, since + timedelta(days=days), _by_age_why(cluster, days))
 
 
-def _reason(cluster: Candidate) -> str:
+def _by_age_why(cluster: Candidate, days: int) -> Message:
+    age = ngettext_lazy("{number} day after its last use.", "{number} days after its last use.", days)
     if cluster.state is ClusterState.UNFINISHED:
-        return "Making it was broken off: "
+        return _("Making it was broken off: {age}", age=age)
     if cluster.state is ClusterState.REMAINS:
-        return "Its cluster is gone: "
-    return "" if cluster.gone_since is None else "Its installation is gone: "
+        return _("Its cluster is gone: {age}", age=age)
+    return age if cluster.gone_since is None else _("Its installation is gone: {age}", age=age)
 
 
 def _over_budget(clusters: Sequence[Candidate], by_age: Sequence[Fate], limits: Limits, now: datetime) -> Iterator[int]:

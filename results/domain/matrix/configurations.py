@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Plan
 
 
@@ -24,7 +25,7 @@ class Configuration:
     @property
     def name(self) -> str:
         """Short and unique within its plan: '16 · select-only · 4 clients' is for pages; this is 'a=1, b=2'."""
-        return ", ".join(f"{factor}={label}" for factor, label in self.levels.items()) or "the only configuration"
+        return ", ".join(f"{factor}={label}" for factor, label in self.levels.items()) or _("the only configuration")
 
 
 @dataclass(frozen=True)

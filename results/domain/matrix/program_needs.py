@@ -10,9 +10,10 @@ from results.domain.errors import PlanError, Problem
 from results.domain.kinds.programs import EVERY_ROLE, OWN, Program
 from results.domain.kinds.specs import CollectorSpec, TopologySpec, WorkloadSpec, role_of
 from results.domain.matrix import TrialSpec
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 
-PLACES = "the account's PATH, /usr/sbin and /usr/local/sbin"
+PLACES = _("the account's PATH, /usr/sbin and /usr/local/sbin")
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,9 @@ def looked_for(kinds: Kinds) -> tuple[Program, ...]:
 
 def needed_by(spec: TrialSpec, kinds: Kinds) -> Iterator[ProgramNeed]:
     """What a trial cannot do without: the programs of its workload, its topology, and the collectors it requires."""
-    yield from _needs(spec, kinds.workloads[spec.workload].programs, spec.clients, f"the workload {spec.workload}")
-    yield from _needs(spec, kinds.topologies[spec.topology].programs, spec.nodes, f"the topology {spec.topology}")
+    workload, topology = kinds.workloads[spec.workload], kinds.topologies[spec.topology]
+    yield from _needs(spec, workload.programs, spec.clients, _("the workload {name}", name=spec.workload))
+    yield from _needs(spec, topology.programs, spec.nodes, _("the topology {name}", name=spec.topology))
     yield from _of_collectors(spec, kinds, spec.required_collectors)
 
 
@@ -80,7 +82,8 @@ def used_by(spec: TrialSpec, kinds: Kinds) -> dict[str, set[str]]:
 def _of_collectors(spec: TrialSpec, kinds: Kinds, names: Iterable[str]) -> Iterator[ProgramNeed]:
     for name in names:
         collector = kinds.collectors[name]
-        yield from _needs(spec, collector.programs, _watched(spec, collector.on), f"the collector {name}")
+        user = _("the collector {name}", name=name)
+        yield from _needs(spec, collector.programs, _watched(spec, collector.on), user)
 
 
 def _needs(
@@ -110,12 +113,21 @@ def _watched(spec: TrialSpec, on: str) -> list[str]:
 
 
 def _problem(need: ProgramNeed, look: str | None) -> Problem:
-    what = f"Agent {need.agent} has no program {need.program.name}, which {need.user} needs"
+    names = {"agent": need.agent, "program": need.program.name, "user": need.user}
     if look is None:
-        what = f"{what}."
+        what = _("Agent {agent} has no program {program}, which {user} needs.", **names)
     elif look:
-        what = f"{what}, as far as its last contact told; looking for it again failed: {look}"
+        what = _(
+            "Agent {agent} has no program {program}, which {user} needs, as far as its last contact told; looking for "
+            "it again failed: {error}",
+            **names,
+            error=look,
+        )
     else:
-        what = f"{what}: it was looked for again just now, in {need.place}."
-    todo = f"Install it there ({need.program.how_to_get}), or name another agent."
+        what = _(
+            "Agent {agent} has no program {program}, which {user} needs: it was looked for again just now, in {place}.",
+            **names,
+            place=need.place,
+        )
+    todo = _("Install it there ({how}), or name another agent.", how=need.program.how_to_get)
     return Problem(f"agents.{need.role}", what, todo)

@@ -12,6 +12,7 @@ from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import RoleKind, Target, WorkloadSpec, role_of
 from results.domain.matrix.configurations import Configuration
 from results.domain.matrix.values import InstallationRef, Load, TrialSpec, is_client
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan import Kinds, Plan
 
@@ -122,12 +123,21 @@ class _Resolver:
             return
         if not workload.tolerates_failover:
             able = ", ".join(sorted(name for name, spec in self.kinds.workloads.items() if spec.tolerates_failover))
-            what = f"The clients of {workload.title} end with their server: it cannot be measured over a failover."
-            raise PlanError([Problem("workload", what, f"Choose a workload that goes on: {able}.")])
+            what = _(
+                "The clients of {workload} end with their server: it cannot be measured over a failover.",
+                workload=workload.title,
+            )
+            todo = _("Choose a workload that goes on: {workloads}.", workloads=able)
+            raise PlanError([Problem("workload", what, todo)])
         length_s = workload.measured_s(parameters, float(self.values["duration_s"]))
         if length_s is not None and until_s >= length_s:
-            what = f"The measured window is over after {length_s:g} s, the standby is promoted at second {until_s:g}."
-            raise PlanError([Problem("duration_s", what, "Measure for longer, or let the primary fail earlier.")])
+            what = _(
+                "The measured window is over after {length:g} s, the standby is promoted at second {promoted:g}.",
+                length=length_s,
+                promoted=until_s,
+            )
+            todo = _("Measure for longer, or let the primary fail earlier.")
+            raise PlanError([Problem("duration_s", what, todo)])
 
     def agents(self, nodes: Sequence[str], first: str) -> dict[str, str]:
         """client, further clients, every node → the agent that the plan names for it, for its role, or else for the
@@ -145,19 +155,19 @@ class _Resolver:
 
     def unknown_agent(self, role: str) -> Problem:
         agent = self.plan.agents[role]
-        todo = suggestion(agent, sorted(self.installed)) if self.installed else "There are none yet: add one."
-        return Problem(f"agents.{role}", f"There is no agent {agent!r}.", todo)
+        todo = suggestion(agent, sorted(self.installed)) if self.installed else _("There are none yet: add one.")
+        return Problem(f"agents.{role}", _("There is no agent {agent!r}.", agent=agent), todo)
 
     def installation(self, agent: str) -> InstallationRef:
         name = str(self.values["installation"])
         match = find_installation(name, self.installed[agent])
         if match is None:
             known = [candidate.name for candidate in self.installed[agent]]
-            what = f"Agent {agent} has no PostgreSQL {name!r}."
-            todo = f"{suggestion(name, known)} If it was installed there since, contact the agent again."
+            what = _("Agent {agent} has no PostgreSQL {name!r}.", agent=agent, name=name)
+            todo = _("{meant} If it was installed there since, contact the agent again.", meant=suggestion(name, known))
             if not known:
-                what = f"No PostgreSQL of agent {agent} is known."
-                todo = "They are looked for at each contact: see the agent's page."
+                what = _("No PostgreSQL of agent {agent} is known.", agent=agent)
+                todo = _("They are looked for at each contact: see the agent's page.")
             raise PlanError([Problem("installation", what, todo)])
         return match
 
@@ -171,15 +181,14 @@ class _Resolver:
                 continue
             same = find_installation(first.version, self.installed[agents[node]])
             if same is None:
-                raise PlanError(
-                    [
-                        Problem(
-                            f"agents.{role_of(node)}",
-                            f"Agent {agents[node]} has no PostgreSQL {first.version}, which {agents[nodes[0]]} has.",
-                            "All servers of one trial are of one version: install it there.",
-                        )
-                    ]
+                what = _(
+                    "Agent {agent} has no PostgreSQL {version}, which {other} has.",
+                    agent=agents[node],
+                    version=first.version,
+                    other=agents[nodes[0]],
                 )
+                todo = _("All servers of one trial are of one version: install it there.")
+                raise PlanError([Problem(f"agents.{role_of(node)}", what, todo)])
             if same != first:
                 elsewhere[node] = same
         return elsewhere
@@ -205,15 +214,20 @@ class _Resolver:
             return installation.client_bin
         candidates = [i for i in self.installed[agents[client]] if i.client_bin]
         if not candidates:
-            what = f"Agent {agents[client]} has no psql and pgbench."
-            raise PlanError([Problem(f"agents.{client}", what, "Install PostgreSQL's client programs there.")])
+            what = _("Agent {agent} has no psql and pgbench.", agent=agents[client])
+            raise PlanError([Problem(f"agents.{client}", what, _("Install PostgreSQL's client programs there."))])
         newest = max(candidates, key=lambda one: (is_release(one.version), one.version_num))
         version = installation.version if of_installation else wanted
         chosen = newest if wanted == NEWEST else find_installation(version, candidates)
         if chosen is None and wanted:
             known = ", ".join(candidate.name for candidate in candidates)
-            what = f"Agent {agents[client]} has no client programs of PostgreSQL {version!r}."
-            raise PlanError([Problem("client_programs", what, f"It has those of {known}; or write {NEWEST} or {OWN}.")])
+            what = _(
+                "Agent {agent} has no client programs of PostgreSQL {version!r}.",
+                agent=agents[client],
+                version=version,
+            )
+            todo = _("It has those of {known}; or write {newest} or {own}.", known=known, newest=NEWEST, own=OWN)
+            raise PlanError([Problem("client_programs", what, todo)])
         return (chosen or newest).client_bin
 
     def loads(
@@ -226,8 +240,9 @@ class _Resolver:
             return ()
         elsewhere = workload.tolerates_failover and len(sources) == len(targets) == 1
         if not elsewhere and not workload.several(workload.complete(self.values)):
-            what = f"{workload.title} runs from one client at one server."
-            raise PlanError([Problem("workload", what, "Name one client, and let the load go to the primary alone.")])
+            what = _("{workload} runs from one client at one server.", workload=workload.title)
+            todo = _("Name one client, and let the load go to the primary alone.")
+            raise PlanError([Problem("workload", what, todo)])
         pairs = _paired(sources, targets)
         loads: list[Load] = []
         drivers_of = _drivers_of(pairs)
@@ -276,8 +291,9 @@ def _drivers_of(pairs: Sequence[tuple[str, Target]]) -> dict[tuple[str, str], li
 def _share(clients: int, drivers: Sequence[str], driver: str) -> int:
     """How many of a target's clients one of its drivers has; the first ones have the remainder. Raises PlanError."""
     if clients < len(drivers):
-        what = f"{clients} clients cannot be shared out among {len(drivers)} agents."
-        raise PlanError([Problem("parameters.clients", what, f"Take at least {len(drivers)} clients.")])
+        what = _("{clients} clients cannot be shared out among {agents} agents.", clients=clients, agents=len(drivers))
+        todo = _("Take at least {clients} clients.", clients=len(drivers))
+        raise PlanError([Problem("parameters.clients", what, todo)])
     each, remainder = divmod(clients, len(drivers))
     return each + (1 if drivers.index(driver) < remainder else 0)
 
@@ -288,11 +304,13 @@ def check_readers(transactions: int, loads: Sequence[Load]) -> None:
     transactions: of each client, 0 = by duration."""
     readers = [load.name for load in loads if not load.workload]
     if readers and transactions:
-        what = (
-            f"The clients of the primary end after {transactions} transactions each, at a moment that nobody knows "
-            f"before; those who only read ({', '.join(readers)}) could not stop with them."
+        what = _(
+            "The clients of the primary end after {transactions} transactions each, at a moment that nobody knows "
+            "before; those who only read ({readers}) could not stop with them.",
+            transactions=transactions,
+            readers=", ".join(readers),
         )
-        todo = "Set transactions to 0 and give a duration, or let the load go to the primary alone."
+        todo = _("Set transactions to 0 and give a duration, or let the load go to the primary alone.")
         raise PlanError([Problem("parameters.transactions", what, todo)])
 
 

@@ -11,6 +11,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_setting
 from results.domain.kinds.specs import WorkloadSpec
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan.code import declared_parameters
 from results.domain.plan.values import Kinds, Level, Plan
 from results.domain.secrets import masked, masked_plan
@@ -24,15 +25,15 @@ def too_many_trials(plan: Plan) -> Iterator[Problem]:
     """Counted with what is left out (`exclude`)."""
     trials = plan.replicates * math.prod(len(factor.levels) for factor in plan.factors)
     if trials > MAXIMUM_TRIALS:
-        what = f"The plan has {trials:,} trials; at most {MAXIMUM_TRIALS:,} are taken."
-        yield Problem("factors", what, "Fewer levels.")
+        what = _("The plan has {trials:,} trials; at most {most:,} are taken.", trials=trials, most=MAXIMUM_TRIALS)
+        yield Problem("factors", what, _("Fewer levels."))
 
 
 def required_but_not_collected(plan: Plan) -> Iterator[Problem]:
     missing = set(plan.required_collectors) - set(plan.collectors)
     if missing:
-        what = f"{', '.join(sorted(missing))} is required but not collected."
-        yield Problem("required_collectors", what, "Add it to collectors.")
+        what = _("{collectors} is required but not collected.", collectors=", ".join(sorted(missing)))
+        yield Problem("required_collectors", what, _("Add it to collectors."))
 
 
 def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
@@ -40,8 +41,8 @@ def cold_cache_warmed(plan: Plan) -> Iterator[Problem]:
     warmup_s = float(plan.conditions["warmup_s"])
     varied = {target for factor in plan.factors for target in factor.targets}
     if plan.conditions["cache"] == "cold" and warmup_s > 0 and not varied & {"cache", "warmup_s"}:
-        what = f"A warm-up of {warmup_s:g} s fills the caches that are to be cold."
-        yield Problem("cache", what, "Set warmup_s to 0, or cache to prewarm or as-found.")
+        what = _("A warm-up of {seconds:g} s fills the caches that are to be cold.", seconds=warmup_s)
+        yield Problem("cache", what, _("Set warmup_s to 0, or cache to prewarm or as-found."))
 
 
 def passwords(plan: Plan, kinds: Kinds) -> Iterator[Problem]:
@@ -50,7 +51,7 @@ def passwords(plan: Plan, kinds: Kinds) -> Iterator[Problem]:
     What only names a column, a variable or a function so is none.
     """
     shells = _shells(plan, kinds)
-    todo = "Leave it on the agent: in the account's ~/.pgpass, or in a file there that the script reads (\\set)."
+    todo = _("Leave it on the agent: in the account's ~/.pgpass, or in a file there that the script reads (\\set).")
     values = [(field, target.removeprefix("setting."), str(value)) for field, target, value in plan.fields()]
     values += [("initdb", *setting) for option in plan.initdb if (setting := initdb_setting(option))]
     values += [("initdb", "initdb", " ".join(plan.initdb)), ("description", "description", plan.description)]
@@ -58,13 +59,14 @@ def passwords(plan: Plan, kinds: Kinds) -> Iterator[Problem]:
         mask = partial(masked_plan, in_shell=name in shells or name.endswith("command"))
         hidden = mask(value) if name.endswith("command") else masked(name, value, mask)
         if hidden != value:
-            yield Problem(field, "A password or a key stands in it, which every reader of the plan would see.", todo)
+            what = _("A password or a key stands in it, which every reader of the plan would see.")
+            yield Problem(field, what, todo)
 
 
 def _shells(plan: Plan, kinds: Kinds) -> set[str]:
     """The targets whose texts are shell scripts, at least with one of the plan's levels; initdb's options as well."""
     chosen: dict[str, set[str]] = {}
-    for _, target, value in plan.fields():
+    for _field, target, value in plan.fields():
         chosen.setdefault(target, set()).add(str(value))
     shells = {"initdb"}
     declared = declared_parameters(plan, kinds)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.reaching_settings import reaches
 from results.domain.kinds.reserved_names import initdb_setting
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan.values import Kinds, Plan
 
 _SETTING, _TOPOLOGY = "setting.", "topology."
-_OUTSIDE = "it drives servers that Teiten did not build, with the passwords that the agent's account has for them"
+_OUTSIDE = _("it drives servers that Teiten did not build, with the passwords that the agent's account has for them")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def code_of(plan: Plan, kinds: Kinds) -> tuple[Code, ...]:
     for option in plan.initdb:
         setting = initdb_setting(option)
         if setting and (why := reaches(*setting)):
-            found.setdefault("initdb", Code("initdb", f"{setting[0]}: {why}"))
+            found.setdefault("initdb", Code("initdb", _("{setting}: {why}", setting=setting[0], why=why)))
     return tuple(found.values())
 
 
@@ -57,7 +58,7 @@ def _why(target: str, value: Scalar, declared: dict[str, Parameter], kinds: Kind
     if target.startswith(_SETTING):
         name = target.removeprefix(_SETTING)
         why = reaches(name, str(value))
-        return f"{name}: {why}" if why else ""
+        return _("{setting}: {why}", setting=name, why=why) if why else ""
     if target == "topology":
         topology = kinds.topologies.get(str(value))
         return _OUTSIDE if topology is not None and topology.outside else ""

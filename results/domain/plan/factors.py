@@ -10,7 +10,8 @@ from results.domain.kinds.conditions import CONDITIONS, NAME
 from results.domain.kinds.host_factors import BUILT_IN
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.nearest import nearest, suggestion
+from results.domain.messages import gettext_lazy as _
+from results.domain.nearest import did_you_mean, nearest, suggestion
 from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS
 from results.domain.plan.fields import SETTING, Fields, flat
 from results.domain.plan.values import Factor, Level, label_of, targets
@@ -24,9 +25,10 @@ def read_factors(fields: Fields, workload: WorkloadSpec) -> tuple[Factor, ...]:
     factors: list[Factor] = []
     for name, levels in fields.mapping_at("factors").items():
         if not re.fullmatch(NAME, name):
-            fields.problem("factors", f"{name!r} is no name for a factor.", "Letters, digits and spaces.")
+            what = _("{name!r} is no name for a factor.", name=name)
+            fields.problem("factors", what, _("Letters, digits and spaces."))
         elif not isinstance(levels, list) or not levels:
-            fields.problem(f"factors.{name}", "A factor needs a list of levels.", "Write it as [ …, … ].")
+            fields.problem(f"factors.{name}", _("A factor needs a list of levels."), _("Write it as [ …, … ]."))
         else:
             factors.append(reader.factor(name, levels))
     _each_target_once(fields, factors)
@@ -39,21 +41,27 @@ def read_excluded(fields: Fields, factors: Sequence[Factor]) -> tuple[Mapping[st
     combinations: list[Mapping[str, str]] = []
     entries = fields.list_at("exclude")
     if len(entries) > MAXIMUM_CONFIGURATIONS:
-        what = f"{len(entries):,} combinations are left out; at most {MAXIMUM_CONFIGURATIONS:,} are taken."
-        fields.problem("exclude", what, "Leave a factor out of a combination: then it means all levels of that one.")
+        what = _(
+            "{count:,} combinations are left out; at most {most:,} are taken.",
+            count=len(entries),
+            most=MAXIMUM_CONFIGURATIONS,
+        )
+        todo = _("Leave a factor out of a combination: then it means all levels of that one.")
+        fields.problem("exclude", what, todo)
         return ()
     for index, entry in enumerate(entries):
         where = f"exclude[{index}]"
         if not isinstance(entry, Mapping) or not entry:
-            fields.problem(where, f"{entry!r} is not a combination.", "Write factor = level.")
+            what = _("{entry} is not a combination.", entry=repr(entry))
+            fields.problem(where, what, _("Write factor = level."))
             continue
         excluded = {factor: label_of(level) for factor, level in flat(entry)}
         for factor, label in excluded.items():
             if factor not in labels:
-                fields.problem(where, f"There is no factor {factor!r}.", suggestion(factor, labels))
+                fields.problem(where, _("There is no factor {factor!r}.", factor=factor), suggestion(factor, labels))
             elif label not in labels[factor]:
-                todo = suggestion(label, sorted(labels[factor]))
-                fields.problem(where, f"Factor {factor!r} has no level {label!r}.", todo)
+                what = _("Factor {factor!r} has no level {level!r}.", factor=factor, level=label)
+                fields.problem(where, what, suggestion(label, sorted(labels[factor])))
         combinations.append(excluded)
     return tuple(combinations)
 
@@ -71,8 +79,8 @@ def _each_target_once(fields: Fields, factors: Sequence[Factor]) -> None:
     for factor in factors:
         for target in sorted(factor.targets):
             if target in owner:
-                what = f"{target!r} is also set by factor {owner[target]!r}."
-                fields.problem(f"factors.{factor.name}", what, "Vary it once.")
+                what = _("{target!r} is also set by factor {factor!r}.", target=target, factor=owner[target])
+                fields.problem(f"factors.{factor.name}", what, _("Vary it once."))
             owner[target] = factor.name
 
 
@@ -99,7 +107,7 @@ class _FactorReader:
                 self.fields.wrong_levels.add((name, len(levels)))
             levels.append(level)
         if len({level.label for level in levels}) < len(levels):
-            self.fields.problem(f"factors.{name}", "Two levels are the same.", "Each level once.")
+            self.fields.problem(f"factors.{name}", _("Two levels are the same."), _("Each level once."))
         return Factor(name, tuple(levels))
 
     def single(self, factor: str, value: object) -> Level:
@@ -113,8 +121,8 @@ class _FactorReader:
         """A level that has a label and sets several targets at once."""
         where, label, values = f"factors.{factor}", level.get("label"), level.get("values")
         if not isinstance(label, str) or not re.fullmatch(NAME, label) or not isinstance(values, Mapping):
-            todo = "Write { label = '…', values = { target = … } }."
-            self.fields.problem(where, f"{dict(level)!r} is not a level.", todo)
+            todo = _("Write { label = '…', values = { target = … } }.")
+            self.fields.problem(where, _("{level} is not a level.", level=repr(dict(level))), todo)
             return None
         known = self.targets_with(str(values["topology"])) if "topology" in values else self.known
         return Level(label, {target: self.target(where, target, value, known) for target, value in flat(values)})
@@ -125,7 +133,8 @@ class _FactorReader:
         if target.startswith("host."):
             return self.fields.host_level(where, target.removeprefix("host."), value)
         if target not in known:
-            self.fields.problem(where, f"{target!r} is nothing that can be varied.", _instead(target, known))
+            what = _("{target!r} is nothing that can be varied.", target=target)
+            self.fields.problem(where, what, _instead(target, known))
             return ""
         checked = self.fields.checked(where, known[target], value)
         if target == "topology":
@@ -136,7 +145,7 @@ class _FactorReader:
 def _instead(target: str, known: Mapping[str, Parameter]) -> str:
     """What may have been meant by a target that is none: settings and host factors need their prefix."""
     if near := nearest(target, [*known, *(f"host.{name}" for name in BUILT_IN)], _SURELY):
-        return f"Did you mean {near}?"
+        return did_you_mean(near)
     if SETTING.fullmatch(target) and "_" in target:
-        return f"If it is a setting of PostgreSQL, write setting.{target}."
-    return f"{suggestion(target, known)} Besides setting.<name> and host.<name>."
+        return _("If it is a setting of PostgreSQL, write setting.{target}.", target=target)
+    return _("{meant} Besides setting.<name> and host.<name>.", meant=suggestion(target, known))

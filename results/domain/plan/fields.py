@@ -10,9 +10,12 @@ from results.domain.errors import Problem
 from results.domain.kinds.host_factors import level_text
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.reserved_names import setting_is_reserved
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan.values import Kinds, setting_text
 
+_KINDS = {"workload": _("workload"), "topology": _("topology")}
 SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?")
 
 
@@ -33,7 +36,7 @@ class Fields:
     def value(self, name: str, parameter: Parameter) -> Scalar:
         if name not in self.mapping:
             if name == "name":
-                self.problem(name, "The plan has no name.", "Give it one.")
+                self.problem(name, _("The plan has no name."), _("Give it one."))
             return parameter.default
         return self.checked(name, parameter, self.mapping[name])
 
@@ -41,45 +44,55 @@ class Fields:
         try:
             return parameter.check(value)
         except ValueError as error:
-            self.problem(where, f"{error}.", parameter.advice(value))
+            self.problem(where, _("{fault}.", fault=error.args[0]), parameter.advice(value))
             return parameter.default
 
     def kind(self, where: str, name: str, known: Mapping[str, Any]) -> Any:
         if name not in known:
-            self.problem(where, f"There is no {where} {name!r}.", suggestion(name, sorted(known)))
+            what = _("There is no {kind} {name!r}.", kind=_KINDS[where], name=name)
+            self.problem(where, what, suggestion(name, sorted(known)))
             return None
         return known[name]
 
     def mapping_at(self, name: str) -> Mapping[str, Any]:
         value = self.mapping.get(name, {})
         if not isinstance(value, Mapping):
-            self.problem(name, f"{value!r} is not a table.", f"Write it as [{name}].")
+            self.problem(name, no_table(value), write_as_table(name))
             return {}
         return value
 
     def list_at(self, name: str, default: Iterable[Any] = ()) -> list[Any]:
         value = self.mapping.get(name, list(default))
         if not isinstance(value, list):
-            self.problem(name, f"{value!r} is not a list.", "Write it as [ …, … ].")
+            self.problem(name, _("{value} is not a list.", value=repr(value)), _("Write it as [ …, … ]."))
             return []
         return value
 
     def setting(self, where: str, name: str, value: object) -> str:
         if not SETTING.fullmatch(name):
-            self.problem(where, f"{name!r} is not the name of a setting.", "As in postgresql.conf.")
+            what = _("{name!r} is not the name of a setting.", name=name)
+            self.problem(where, what, _("As in postgresql.conf."))
         elif setting_is_reserved(name):
-            self.problem(where, f"{name} is set by Teiten itself.", "Leave it out.")
+            self.problem(where, _("{setting} is set by Teiten itself.", setting=name), _("Leave it out."))
         try:
             return setting_text(value)
         except ValueError as error:
-            self.problem(where, f"{error}.", "As in postgresql.conf.")
+            self.problem(where, _("{fault}.", fault=error.args[0]), _("As in postgresql.conf."))
             return ""
 
     def host_level(self, where: str, name: str, value: object) -> str:
         label, wrong = level_text(name, value)
         if wrong:
-            self.problem(where, wrong, "The agents' pages name host factors and their levels.")
+            self.problem(where, wrong, _("The agents' pages name host factors and their levels."))
         return label
+
+
+def no_table(value: object) -> Message:
+    return _("{value} is not a table.", value=repr(value))
+
+
+def write_as_table(name: str) -> Message:
+    return _("Write it as [{name}].", name=name)
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

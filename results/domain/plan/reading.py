@@ -14,6 +14,7 @@ from results.domain.kinds.conditions import CONDITIONS, NEWEST, TEXTS
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.reserved_names import initdb_problem
 from results.domain.kinds.specs import TopologySpec, WorkloadSpec
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan.checks import (
     cold_cache_warmed,
@@ -67,7 +68,8 @@ def draft_of_toml(text: str, kinds: Kinds) -> PlanDraft:
     try:
         mapping = toml_text.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError([Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")]) from error
+        what = _("The file is not TOML: {error}.", error=error.args[0])
+        raise PlanError([Problem("TOML", what, _("Correct that line."))]) from error
     return draft_of(mapping, kinds)
 
 
@@ -151,11 +153,12 @@ class _PlanReader(Fields):
     def only_known_keys(self) -> None:
         for key in self.mapping:
             if key not in _KEYS:
-                self.problem(key, f"There is no key {key!r} in a plan.", suggestion(key, _KEYS))
+                self.problem(key, _("There is no key {key!r} in a plan.", key=key), suggestion(key, _KEYS))
 
     def some_installation(self, values: Mapping[str, Scalar], factors: Iterable[Factor]) -> None:
         if not values["installation"] and not any("installation" in factor.targets for factor in factors):
-            self.problem("installation", "No PostgreSQL is named.", "Name a version or make `installation` a factor.")
+            todo = _("Name a version or make `installation` a factor.")
+            self.problem("installation", _("No PostgreSQL is named."), todo)
 
     def agents(self) -> dict[str, str]:
         roles = {"client"}.union(*(topology.role_names for topology in self.kinds.topologies.values()))
@@ -166,19 +169,21 @@ class _PlanReader(Fields):
             if len(self.problems) == before:
                 agents[role] = agent
         if not agents and not any(problem.field.split(".")[0] == "agents" for problem in self.problems):
-            self.problem("agents", "No agent is named.", 'Write [agents] with primary = "…", and client = "…".')
+            todo = _('Write [agents] with primary = "…", and client = "…".')
+            self.problem("agents", _("No agent is named."), todo)
         return agents
 
     def agent(self, role: str, agent: object, roles: set[str]) -> None:
         where, known = f"agents.{role}", sorted(roles)
         if role not in roles and not re.fullmatch(rf"({'|'.join(known)})[1-9][0-9]?", role):
-            todo = f"{suggestion(role, known)} With a number, one of several (client2)."
-            self.problem(where, f"There is no role {role!r}.", todo)
+            todo = _("{meant} With a number, one of several (client2).", meant=suggestion(role, known))
+            self.problem(where, _("There is no role {role!r}.", role=role), todo)
         elif role == "client1":
-            what = "The first client is called client, the others client2, client3 and so on."
-            self.problem(where, what, "Write client instead of client1.")
+            what = _("The first client is called client, the others client2, client3 and so on.")
+            self.problem(where, what, _("Write client instead of client1."))
         elif not isinstance(agent, str) or not re.fullmatch(AGENT, agent):
-            self.problem(where, f"{agent!r} is not the name of an agent.", "Letters, digits, '.', '_', '-'.")
+            what = _("{agent} is not the name of an agent.", agent=repr(agent))
+            self.problem(where, what, _("Letters, digits, '.', '_', '-'."))
 
     def table(self, name: str, spec: WorkloadSpec | TopologySpec | None) -> dict[str, Scalar]:
         """The parameters that a kind declares, as far as the plan gives them; none of a kind that is not known."""
@@ -188,7 +193,8 @@ class _PlanReader(Fields):
         values: dict[str, Scalar] = {}
         for key, value in self.mapping_at(name).items():
             if key not in known:
-                self.problem(f"{name}.{key}", f"There is no parameter {key!r}.", suggestion(key, known))
+                what = _("There is no parameter {parameter!r}.", parameter=key)
+                self.problem(f"{name}.{key}", what, suggestion(key, known))
             else:
                 values[key] = self.checked(f"{name}.{key}", known[key], value)
         return values
@@ -219,7 +225,8 @@ class _PlanReader(Fields):
         chosen = self.list_at(name, default)
         for collector in chosen:
             if not isinstance(collector, str) or collector not in known:
-                self.problem(name, f"There is no collector {collector!r}.", suggestion(str(collector), sorted(known)))
+                what = _("There is no collector {collector}.", collector=repr(collector))
+                self.problem(name, what, suggestion(str(collector), sorted(known)))
         return tuple(str(collector) for collector in chosen)
 
 

@@ -32,15 +32,17 @@ from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan import Kinds, from_mapping, label_of
+from results.domain.plan.fields import no_table, write_as_table
 
 TABLE = "ready"
 _TEXTS = ("source", "did", "found")
 _KEYS = (*_TEXTS, "size", "laptop", "report", "compare")
 _OPTIONAL = ("topic", "rank", "short")
 _SHORTER = ("replicates", "duration_s", "warmup_s", "parameters", "factors")
-OTHER_TOPIC, LAST_RANK = "Other", 1000
+OTHER_TOPIC, LAST_RANK = _("Other"), 1000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 EXAMPLE_AGENT = "agent"
 EXAMPLES = ("16", "18")  # any two: a ready plan must be whole whatever is compared
@@ -99,7 +101,7 @@ class Recipe:
     @property
     def question(self) -> str:
         """What it answers, in one sentence: the description's first question, or else its first sentence."""
-        first, mark, _ = self.description.partition("?")
+        first, mark, _rest = self.description.partition("?")
         return f"{first}?" if mark else f"{self.description.partition('.')[0]}."
 
     def plan(
@@ -138,33 +140,36 @@ class Recipe:
         try:
             return self.size.check(size)
         except ValueError as error:
-            problems.append(Problem("size", f"{error}.", self.size.help))
+            problems.append(Problem("size", _("{fault}.", fault=error.args[0]), self.size.help))
             return self.laptop
 
     def _agent_problems(self, agents: Mapping[str, str]) -> Iterator[Problem]:
         if not agents.get(self.roles[0]):
-            yield Problem(f"agents.{self.roles[0]}", "No agent is chosen.", "Choose the machine to measure.")
+            yield Problem(f"agents.{self.roles[0]}", _("No agent is chosen."), _("Choose the machine to measure."))
         for role in agents:
             if role not in self.roles:
-                yield Problem(f"agents.{role}", f"There is no role {role!r}.", f"Roles are {', '.join(self.roles)}.")
+                todo = _("Roles are {roles}.", roles=", ".join(self.roles))
+                yield Problem(f"agents.{role}", _("There is no role {role!r}.", role=role), todo)
 
     def _compared(
         self, installations: Sequence[str], builds: Sequence[Build], problems: list[Problem]
     ) -> dict[str, Any]:
         if self.compare is Compare.BUILDS:
             if not builds or installations:
-                what = "This plan compares builds: installations with an access method each."
-                problems.append(Problem("builds", what, "Choose at least one."))
+                what = _("This plan compares builds: installations with an access method each.")
+                problems.append(Problem("builds", what, _("Choose at least one.")))
             return {"build": [_level(build) for build in dict.fromkeys(builds)]}
         if builds:
-            problems.append(Problem("builds", "This plan compares no builds.", "Choose installations instead."))
+            todo = _("Choose installations instead.")
+            problems.append(Problem("builds", _("This plan compares no builds."), todo))
         names = list(dict.fromkeys(installations))
         if not names:
-            problems.append(Problem("installations", "No PostgreSQL is chosen.", "Choose at least one."))
+            problems.append(Problem("installations", _("No PostgreSQL is chosen."), _("Choose at least one.")))
         if self.compare is Compare.INSTALLATIONS:
             return {"installation": names}
         if len(names) > 1:
-            problems.append(Problem("installations", f"{len(names)} are chosen.", "This plan measures one."))
+            what = _("{count} are chosen.", count=len(names))
+            problems.append(Problem("installations", what, _("This plan measures one.")))
         return {"installation": names[0]} if names else {}
 
 
@@ -221,12 +226,17 @@ def read_all(folder: Path, kinds: Kinds) -> Recipes:
             mapping = toml_text.loads(path.read_text(encoding="utf-8"))
             if TABLE in mapping:
                 plans.append(from_toml(path.stem, mapping, kinds))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            problem = Problem("TOML", f"The file is not TOML: {error}.", "Correct that line.")
-            broken.append(BrokenRecipe(path.stem, PlanError([problem])))
+        except tomllib.TOMLDecodeError as error:
+            broken.append(BrokenRecipe(path.stem, _no_toml(error.args[0])))
+        except UnicodeDecodeError as error:
+            broken.append(BrokenRecipe(path.stem, _no_toml(str(error))))
         except PlanError as error:
             broken.append(BrokenRecipe(path.stem, error))
     return Recipes(tuple(sorted(plans, key=lambda plan: (plan.rank, plan.slug))), tuple(broken))
+
+
+def _no_toml(why: str) -> PlanError:
+    return PlanError([Problem("TOML", _("The file is not TOML: {error}.", error=why), _("Correct that line."))])
 
 
 def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
@@ -235,7 +245,7 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
     plan = {key: value for key, value in mapping.items() if key != TABLE}
     table = mapping.get(TABLE)
     if not isinstance(table, Mapping):
-        raise PlanError([Problem(TABLE, f"{table!r} is not a table.", f"Write it as [{TABLE}].")])
+        raise PlanError([Problem(TABLE, no_table(table), write_as_table(TABLE))])
     workload, topology = kinds.workloads.get(str(plan.get("workload"))), kinds.topologies.get(_topology(plan))
     problems = [*_slug_problems(slug), *_key_problems(table), *_left_open(plan, table), *_kind_problems(plan, kinds)]
     size = None
@@ -259,7 +269,7 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
         laptop=table["laptop"],
         report=table["report"],
         compare=Compare(table["compare"]),
-        topic=str(table.get("topic", OTHER_TOPIC)),
+        topic=table.get("topic", OTHER_TOPIC),
         rank=int(table.get("rank", LAST_RANK)),
         short=table.get("short", {}),
     )
@@ -310,67 +320,70 @@ def _topology(plan: Mapping[str, Any]) -> str:
 
 def _slug_problems(slug: str) -> Iterator[Problem]:
     if not _SLUG.fullmatch(slug):
-        yield Problem("TOML", f"{slug!r} is no name for a ready plan.", "Small letters, digits and '-'.")
+        what = _("{slug!r} is no name for a ready plan.", slug=slug)
+        yield Problem("TOML", what, _("Small letters, digits and '-'."))
 
 
 def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
     for key in table:
         if key not in (*_KEYS, *_OPTIONAL):
-            todo = suggestion(key, (*_KEYS, *_OPTIONAL))
-            yield Problem(f"ready.{key}", f"There is no key {key!r} in [ready].", todo)
+            what = _("There is no key {key!r} in [ready].", key=key)
+            yield Problem(f"ready.{key}", what, suggestion(key, (*_KEYS, *_OPTIONAL)))
     for key in _KEYS:
         if key not in table:
-            yield Problem(f"ready.{key}", "It is missing.", "Every key of [ready] is needed.")
+            yield Problem(f"ready.{key}", _("It is missing."), _("Every key of [ready] is needed."))
     for key in _TEXTS:
         if key in table and (not isinstance(table[key], str) or not table[key].strip()):
-            yield Problem(f"ready.{key}", f"{table[key]!r} says nothing.", "Write a sentence.")
+            what = _("{value} says nothing.", value=repr(table[key]))
+            yield Problem(f"ready.{key}", what, _("Write a sentence."))
     yield from _place_problems(table)
     if "compare" in table and table["compare"] not in list(Compare):
-        yield Problem("ready.compare", f"{table['compare']!r} is nothing to compare.", f"One of {', '.join(Compare)}.")
+        what = _("{value} is nothing to compare.", value=repr(table["compare"]))
+        yield Problem("ready.compare", what, _("One of {choices}.", choices=", ".join(Compare)))
 
 
 def _place_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
     """Topic, rank and short form, which may be left out."""
     if not isinstance(table.get("topic", ""), str):
-        yield Problem("ready.topic", f"{table['topic']!r} is no topic.", "Write a word or two.")
+        what = _("{value} is no topic.", value=repr(table["topic"]))
+        yield Problem("ready.topic", what, _("Write a word or two."))
     if isinstance(rank := table.get("rank", 0), bool) or not isinstance(rank, int):
-        yield Problem("ready.rank", f"{rank!r} is no rank.", "Write a whole number.")
+        yield Problem("ready.rank", _("{value} is no rank.", value=repr(rank)), _("Write a whole number."))
     short = table.get("short", {})
     if not isinstance(short, Mapping):
-        yield Problem("ready.short", f"{short!r} is not a table.", "Write it as [ready.short].")
+        yield Problem("ready.short", no_table(short), write_as_table("ready.short"))
         return
     for key in short:
         if key not in _SHORTER:
-            yield Problem(f"ready.short.{key}", "It cannot be shortened.", suggestion(key, _SHORTER))
+            yield Problem(f"ready.short.{key}", _("It cannot be shortened."), suggestion(key, _SHORTER))
     factors = short.get("factors", {})
     if not isinstance(factors, Mapping) or not all(isinstance(kept, list) for kept in factors.values()):
-        yield Problem("ready.short.factors", f"{factors!r} is no table of levels.", "Write factor = [labels].")
+        what = _("{value} is no table of levels.", value=repr(factors))
+        yield Problem("ready.short.factors", what, _("Write factor = [labels]."))
 
 
 def _left_open(plan: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Problem]:
     """What the one who runs it chooses stands in no ready plan."""
     if not str(plan.get("description", "")).strip():
-        yield Problem("description", "It is empty.", "Say what the plan finds out.")
+        yield Problem("description", _("It is empty."), _("Say what the plan finds out."))
     open_targets = {"installation"} | ({"access_method"} if table.get("compare") == Compare.BUILDS else set())
     for key in sorted({"agents", *open_targets} & set(plan)):
-        yield Problem(key, "A ready plan leaves this to whoever runs it.", "Leave it out.")
+        yield _left_to_others(key)
     for target in sorted((open_targets | {"build", str(table.get("size"))}) & _varied(plan)):
-        yield Problem(f"factors.{target}", "A ready plan leaves this to whoever runs it.", "Leave it out.")
+        yield _left_to_others(f"factors.{target}")
+
+
+def _left_to_others(field: str) -> Problem:
+    return Problem(field, _("A ready plan leaves this to whoever runs it."), _("Leave it out."))
 
 
 def _kind_problems(plan: Mapping[str, Any], kinds: Kinds) -> Iterator[Problem]:
     if str(plan.get("workload")) not in kinds.workloads:
-        yield Problem(
-            "workload",
-            f"There is no workload {plan.get('workload')!r}.",
-            suggestion(str(plan.get("workload")), sorted(kinds.workloads)),
-        )
+        what = _("There is no workload {workload}.", workload=repr(plan.get("workload")))
+        yield Problem("workload", what, suggestion(str(plan.get("workload")), sorted(kinds.workloads)))
     if _topology(plan) not in kinds.topologies:
-        yield Problem(
-            "topology",
-            f"There is no topology {_topology(plan)!r}.",
-            suggestion(_topology(plan), sorted(kinds.topologies)),
-        )
+        what = _("There is no topology {topology!r}.", topology=_topology(plan))
+        yield Problem("topology", what, suggestion(_topology(plan), sorted(kinds.topologies)))
 
 
 def _varied(plan: Mapping[str, Any]) -> set[str]:
@@ -388,24 +401,27 @@ def _varied(plan: Mapping[str, Any]) -> set[str]:
 def _unknown_size(workload: WorkloadSpec, table: Mapping[str, Any]) -> Iterator[Problem]:
     if "size" in table:
         names = ", ".join(parameter.name for parameter in workload.parameters)
-        yield Problem("ready.size", f"The workload has no parameter {table['size']!r}.", f"It has {names}.")
+        what = _("The workload has no parameter {parameter}.", parameter=repr(table["size"]))
+        yield Problem("ready.size", what, _("It has {parameters}.", parameters=names))
 
 
 def _size_problems(size: Parameter, table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Problem]:
     if size.kind not in (Kind.INTEGER, Kind.NUMBER):
-        yield Problem("ready.size", f"{size.name} is no number.", "Name a parameter that scales the experiment.")
+        what = _("{parameter} is no number.", parameter=size.name)
+        yield Problem("ready.size", what, _("Name a parameter that scales the experiment."))
         return
     if not isinstance(plan.get("parameters", {}), Mapping):
-        yield Problem("parameters", f"{plan['parameters']!r} is not a table.", "Write it as [parameters].")
+        yield Problem("parameters", no_table(plan["parameters"]), write_as_table("parameters"))
     ends = [table[key] for key in ("laptop", "report") if key in table]
     for key in ("laptop", "report"):
         try:
             size.check(table.get(key, size.default))
         except ValueError as error:
-            yield Problem(f"ready.{key}", f"{error}.", size.help)
+            yield Problem(f"ready.{key}", _("{fault}.", fault=error.args[0]), size.help)
             return
     if len(ends) == 2 and ends[0] > ends[1]:
-        yield Problem("ready.laptop", f"{ends[0]} is more than the report's {ends[1]}.", "The laptop's comes first.")
+        what = _("{laptop} is more than the report's {report}.", laptop=ends[0], report=ends[1])
+        yield Problem("ready.laptop", what, _("The laptop's comes first."))
 
 
 def _level(build: Build) -> dict[str, Any]:

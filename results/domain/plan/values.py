@@ -13,6 +13,7 @@ import tomli_w
 from results.domain.kinds.conditions import CONDITIONS
 from results.domain.kinds.parameters import Parameter, Scalar
 from results.domain.kinds.specs import CollectorSpec, TopologySpec, WorkloadSpec
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import Standing
 
 DEFAULT_COLLECTORS = ("latency_log", "sar", "pg_stat")
@@ -170,10 +171,10 @@ def setting_text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if not isinstance(value, (str, int, float)):
-        raise ValueError(f"{value!r} is not text, a number or true/false")
+        raise ValueError(_("{value} is not text, a number or true/false", value=repr(value)))
     text = str(value)
     if any(character in text for character in "\x00\n\r"):
-        raise ValueError("a setting must be one line")
+        raise ValueError(_("a setting must be one line"))
     return text
 
 
