@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 
+from results.domain.messages import gettext_lazy as _
+
 _SIGNALLED = 128  # a shell's exit status of a program that signal n ended is 128 + n
-_BY_WHOM = "from outside: the system log of its machine may say by whom, such as the kernel where memory ran out"
 
 
 def ending(exit_status: int) -> str:
@@ -13,6 +14,12 @@ def ending(exit_status: int) -> str:
     try:
         name = signal.Signals(exit_status - _SIGNALLED).name
     except ValueError:
-        return f"ended with exit status {exit_status}"
-    by_whom = f", {_BY_WHOM}" if name == "SIGKILL" else ""
-    return f"was ended by {name} (exit status {exit_status}){by_whom}"
+        return _("ended with exit status {status}", status=exit_status)
+    if name == "SIGKILL":
+        return _(
+            "was ended by {signal} (exit status {status}), from outside: the system log of its machine may say by "
+            "whom, such as the kernel where memory ran out",
+            signal=name,
+            status=exit_status,
+        )
+    return _("was ended by {signal} (exit status {status})", signal=name, status=exit_status)

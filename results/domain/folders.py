@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from results.domain.messages import gettext_lazy as _
+
 # Folders that no work may lie in, at any depth; below the exceptions it may.
 _SYSTEM = ("bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys", "usr")
 _EXCEPTIONS = ("/dev/shm/", "/usr/local/")  # noqa: S108
@@ -21,7 +23,7 @@ def problem_of_search(path: str) -> str:
     if problem := _problem_of_path(path):
         return problem
     if any(_is_in(path, folder) for folder in _UNSEARCHED):
-        return "It holds no programs."
+        return _("It holds no programs.")
     return ""
 
 
@@ -31,9 +33,11 @@ def problem_of_folder(path: str) -> str:
         return problem
     clean = path.rstrip("/")
     if clean in (*_SHARED, *_SHARED_BELOW_VAR):
-        return f"It belongs to all of the machine: make a folder for Teiten in it, such as {clean}/teiten."
+        return _(
+            "It belongs to all of the machine: make a folder for Teiten in it, such as {folder}/teiten.", folder=clean
+        )
     if path.split("/")[1] in _SYSTEM and not path.startswith(_EXCEPTIONS):
-        return "It belongs to the system."
+        return _("It belongs to the system.")
     return ""
 
 
@@ -43,7 +47,7 @@ def problem_of_folders(folders: Mapping[str, str]) -> dict[str, str]:
     folders: name → path, each one that `problem_of_folder` finds nothing against
     """
     return {
-        name: f"It lies in {made}, which Teiten removes things from."
+        name: _("It lies in {folder}, which Teiten removes things from.", folder=made)
         for name, path in folders.items()
         for home in folders.values()
         for made in (f"{home.rstrip('/')}/{folder}" for folder in _MADE)
@@ -54,11 +58,11 @@ def problem_of_folders(folders: Mapping[str, str]) -> dict[str, str]:
 def _problem_of_path(path: str) -> str:
     parts = path.rstrip("/").split("/")
     if not path.startswith("/"):
-        return "It is not an absolute path."
+        return _("It is not an absolute path.")
     if len(parts) < 2:
-        return "It is the whole machine."
+        return _("It is the whole machine.")
     if {"", ".", ".."} & set(parts[1:]):
-        return "It has an empty part, or one that is '.' or '..'."
+        return _("It has an empty part, or one that is '.' or '..'.")
     return ""
 
 

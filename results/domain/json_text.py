@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from results.domain.messages import gettext_lazy as _
+
 MOST_DEPTH = 200
 MOST_DIGITS = 40  # of a whole number; a counter of 64 bits has 20
 MOST_CHARACTERS = 64 * 1024**2  # of a text that is parsed as a whole
@@ -19,6 +21,7 @@ _STRING_OR_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]+|[\]}]+')
 _KEY = object()
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _LONGEST_PATH = 300
+_TOO_DEEP = _("it has more than {most} levels", most=MOST_DEPTH)
 
 
 def loads(text: str, most: int | None = MOST_CHARACTERS) -> Any:
@@ -108,7 +111,7 @@ def _require_shallow(text: str) -> None:
 
 
 def too_deep() -> ValueError:
-    return ValueError(f"it has more than {MOST_DEPTH} levels")
+    return ValueError(_TOO_DEEP)
 
 
 def first_problem(value: Any, *, nul: bool = False) -> tuple[str, str] | None:
@@ -123,7 +126,7 @@ def first_problem(value: Any, *, nul: bool = False) -> tuple[str, str] | None:
         for key, item in levels[-1]:
             if isinstance(item, (Mapping, list, tuple)):
                 if len(above) == MOST_DEPTH:
-                    return "", str(too_deep())
+                    return "", _TOO_DEEP
                 above.append(key)
                 levels.append(_items(item))
                 break
@@ -154,12 +157,15 @@ def problem(item: Any, *, nul: bool = False) -> str:
     """Return why PostgreSQL does not store a text or number, '' where it does."""
     if isinstance(item, str):
         match = _NO_TEXT.search(item.replace("\0", "") if nul else item)
-        return f"it holds {'NUL' if match[0] == chr(0) else 'half a character'}, which is no text" if match else ""
+        if match is None:
+            return ""
+        nul_first = match[0] == chr(0)
+        return _("it holds NUL, which is no text") if nul_first else _("it holds half a character, which is no text")
     if isinstance(item, int):
-        return "" if abs(item) < 10**MOST_DIGITS else f"it has more than {MOST_DIGITS} digits"
+        return "" if abs(item) < 10**MOST_DIGITS else _("it has more than {most} digits", most=MOST_DIGITS)
     if isinstance(item, float):
-        return "" if math.isfinite(item) else f"{item} is no finite number"
-    return "" if item is None else f"{type(item).__name__} is nothing that JSON has"
+        return "" if math.isfinite(item) else _("{number} is no finite number", number=item)
+    return "" if item is None else _("{type} is nothing that JSON has", type=type(item).__name__)
 
 
 def readable(text: str) -> str:

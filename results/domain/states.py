@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from results.domain.messages import gettext_lazy as _
+
 
 class RunState(StrEnum):
     SCHEDULED = "scheduled"  # waits for its time
@@ -24,9 +26,14 @@ class Standing(StrEnum):
     @property
     def action(self) -> str:
         """What a user does who gives a run this standing."""
-        return {"exploratory": "Make exploratory", "kept": "Keep", "excluded": "Exclude"}[self.value]
+        return _ACTIONS[self]
 
 
+_ACTIONS = {
+    Standing.EXPLORATORY: _("Make exploratory"),
+    Standing.KEPT: _("Keep"),
+    Standing.EXCLUDED: _("Exclude"),
+}
 ENDED_RUNS = (RunState.FINISHED, RunState.FAILED, RunState.CANCELLED)
 
 

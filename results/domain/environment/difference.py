@@ -11,6 +11,8 @@ from results.domain.environment.layers import LayerKind, flatten
 from results.domain.environment.reasons import Difference, Reasoning
 from results.domain.environment.rules import BUILDS, CLIENT_PROGRAMS, OWN_CLIENTS, Cause, compiles_queries
 from results.domain.environment.values import major_of, normal
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_values
 
 Place = tuple[str, str]  # (role, kind of layer)
@@ -18,6 +20,9 @@ Environment = Mapping[Place, Mapping[str, Any]]  # → dotted key → value
 _ORDER = {cause: place for place, cause in enumerate(Cause)}
 _BUILD = ("primary", LayerKind.BUILD)
 _CLIENT = ("client", LayerKind.CLIENT)
+_ONE_SIDE_UNKNOWN = _("Nothing is recorded of what one side ran in, so nobody can tell what else differs.")
+_SOME_UNKNOWN = _("Nothing is recorded of what some trials ran in, so nobody can tell what else differs.")
+_RECORDED, _NOT_RECORDED = _("recorded"), _("not recorded")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,10 @@ class KeyJudgement:
     why: str
     warn: bool = False
     dimension: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.why, Message):  # as of a citation
+            object.__setattr__(self, "why", Message(self.why))
 
     @property
     def varies(self) -> bool:
@@ -139,15 +148,14 @@ def _rank(judgement: KeyJudgement) -> tuple[object, ...]:
 def _nothing_known(left: Sequence[Environment], right: Sequence[Environment]) -> Iterable[KeyJudgement]:
     """Of one side, or of single trials beside others."""
     if not all((*left, *right)) and any((*left, *right)):
-        whole = "one side" if not any(left) or not any(right) else "some trials"
-        why = f"Nothing is recorded of what {whole} ran in, so nobody can tell what else differs."
+        why = _ONE_SIDE_UNKNOWN if not any(left) or not any(right) else _SOME_UNKNOWN
         sides = [_known(map(bool, side)) for side in (left, right)]
         yield KeyJudgement("", "", "", sides[0], sides[1], Cause.CONFOUNDER, why, warn=True)
 
 
 def _known(recorded: Iterable[bool]) -> tuple[str, ...]:
     """Of a side's trials; of a side without any nothing is recorded."""
-    return tuple("recorded" if one else "not recorded" for one in sorted({*recorded} or {False}, reverse=True))
+    return tuple(_RECORDED if one else _NOT_RECORDED for one in sorted({*recorded} or {False}, reverse=True))
 
 
 class _Judge:
@@ -247,7 +255,7 @@ class _Judge:
         node, kind = place
         left, right = (_known(place in environment for environment in side) for side in self.sides)
         everywhere = all(node in _roles(side) for side in self.sides)
-        on_both = "recorded" in left and "recorded" in right
+        on_both = _RECORDED in left and _RECORDED in right
         reason = self.rules.missing(node, kind, role_everywhere=everywhere, on_both_sides=on_both)
         return KeyJudgement(node, kind, "", left, right, *reason)
 

@@ -17,13 +17,14 @@ from results.domain.environment.rules import (
     rule_of,
 )
 from results.domain.environment.values import normal
+from results.domain.messages import gettext_lazy as _
 
 Dimensions = Mapping[str, str]  # dimension → level, of one configuration
 _RUN = "run"
 _ROLE = "agent."
-_WHY = "The plan has it otherwise on the two sides."
-_PLACED = "The client shares a machine with a server on one side only, or other servers share one."
-_ABSENT = "Only one side's plan says it: the other's workload has no such parameter, or had none then."
+_WHY = _("The plan has it otherwise on the two sides.")
+_PLACED = _("The client shares a machine with a server on one side only, or other servers share one.")
+_ABSENT = _("Only one side's plan says it: the other's workload has no such parameter, or had none then.")
 
 
 def judge_plans(
@@ -69,7 +70,7 @@ def _judgement(
     if follows_from("", PLAN, name, intended):
         return None
     if forms[0] == forms[1]:
-        return KeyJudgement("", PLAN, name, one, other, Cause.ALIKE, "Varies on both sides alike.")
+        return KeyJudgement("", PLAN, name, one, other, Cause.ALIKE, _("Varies on both sides alike."))
     return _unintended(name, one, other)
 
 

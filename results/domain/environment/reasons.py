@@ -23,23 +23,26 @@ from results.domain.environment.rules import (
     rule_of_absent,
 )
 from results.domain.environment.values import client_major, normal, normal_setting, options
+from results.domain.messages import gettext_lazy as _
 
 _MEMORY_TOLERANCE = 0.01
 _QUANTITIES = (LayerKind.DATA, LayerKind.TOPOLOGY)  # elsewhere 6.1 is not 6.10
 _CHECKSUMS = "data_checksums"
 _WHY: Mapping[str, str] = {
-    LayerKind.HARDWARE: "Another machine, or the machine was changed.",
-    LayerKind.KERNEL: "The kernel, or how it is set, differs.",
-    LayerKind.STORAGE: "The disk, its file system, or how it is mounted differs.",
-    LayerKind.HOST: "The plan had something set on the machine on one side, or otherwise on both.",
-    LayerKind.BUILD: "The servers were built otherwise.",
-    LayerKind.SETTINGS: "Set on one side, or otherwise on both.",
-    LayerKind.DATA: "They did not work on the same data.",
-    LayerKind.CLIENT: "The load was made otherwise.",
-    LayerKind.TOOL: "They did not run the same script.",
-    LayerKind.TOPOLOGY: "The servers are arranged otherwise.",
-    LayerKind.ACCESS_METHOD: "Tables are stored otherwise.",
+    LayerKind.HARDWARE: _("Another machine, or the machine was changed."),
+    LayerKind.KERNEL: _("The kernel, or how it is set, differs."),
+    LayerKind.STORAGE: _("The disk, its file system, or how it is mounted differs."),
+    LayerKind.HOST: _("The plan had something set on the machine on one side, or otherwise on both."),
+    LayerKind.BUILD: _("The servers were built otherwise."),
+    LayerKind.SETTINGS: _("Set on one side, or otherwise on both."),
+    LayerKind.DATA: _("They did not work on the same data."),
+    LayerKind.CLIENT: _("The load was made otherwise."),
+    LayerKind.TOOL: _("They did not run the same script."),
+    LayerKind.TOPOLOGY: _("The servers are arranged otherwise."),
+    LayerKind.ACCESS_METHOD: _("Tables are stored otherwise."),
 }
+_SOME_WITHOUT = _("Some trials have no such layer: the role has no machine of its own there, or it was not recorded.")
+_ONE_SIDE_WITHOUT = _("One side has no such layer: the role has no machine of its own there, or it was not recorded.")
 
 
 class Reason(NamedTuple):
@@ -101,13 +104,11 @@ class Reasoning:
         role_everywhere: its role is there in some trial of both sides."""
         made_by = follows_from(node, LayerKind.TOPOLOGY, "name", self.intended)
         if made_by and not role_everywhere:
-            return Reason(Cause.INTENDED, "The topology has this role.", False, made_by)
+            return Reason(Cause.INTENDED, _("The topology has this role."), False, made_by)
         if kind == LayerKind.HOST:
             varied = next((name for name in sorted(self.intended) if name.startswith("host.")), "")
             return Reason(Cause.INTENDED if varied else Cause.CONFOUNDER, _WHY[kind], not varied, varied)
-        whole = "Some trials have" if on_both_sides else "One side has"
-        why = f"{whole} no such layer: the role has no machine of its own there, or it was not recorded."
-        return Reason(Cause.UNRECORDED, why)
+        return Reason(Cause.UNRECORDED, _SOME_WITHOUT if on_both_sides else _ONE_SIDE_WITHOUT)
 
     def reason(self, one: Difference) -> Reason:
         """By the first rule that has something to say."""
@@ -115,32 +116,34 @@ class Reasoning:
         for rule in (*of_sides, _reserved_memory, _by_table):
             if reason := rule(one):
                 return reason
-        return Reason(Cause.CONFOUNDER, _WHY.get(one.kind, "It may make a difference of its own."), True)
+        return Reason(Cause.CONFOUNDER, _WHY.get(one.kind, _("It may make a difference of its own.")), True)
 
     def configured(self, one: Difference) -> Reason | None:
         """How a build was configured."""
         if (one.kind, one.key) == (LayerKind.BUILD, "jit") and self.compiles:
-            why = "Only one side's build has LLVM and can compile queries (JIT), and these trials would use it."
+            why = _("Only one side's build has LLVM and can compile queries (JIT), and these trials would use it.")
             return Reason(Cause.CONFOUNDER, why, True)
         if one.kind != LayerKind.BUILD or one.key != "configure":
             return None
         left, right = ({options(value) for value in side} for side in (one.left, one.right))
         if left == right:
-            return Reason(Cause.HARMLESS, "The options differ in paths only.")
+            return Reason(Cause.HARMLESS, _("The options differ in paths only."))
         if self.same_version:
             return None
         debugging = _for_debugging(left) ^ _for_debugging(right)
         if debugging:
-            words = ", ".join(sorted(debugging))
-            return Reason(Cause.CONFOUNDER, f"Only one side is a build for debugging ({words}).", True)
+            why = _("Only one side is a build for debugging ({options}).", options=", ".join(sorted(debugging)))
+            return Reason(Cause.CONFOUNDER, why, True)
         if self.intended & BUILDS:
-            return Reason(Cause.NOTED, "The versions were built with other options: both are compared at once.")
+            return Reason(Cause.NOTED, _("The versions were built with other options: both are compared at once."))
         return None
 
     def compared(self, one: Difference) -> Reason | None:
         """What follows from a dimension that is meant to differ."""
         dimension = follows_from(one.node, one.kind, one.key, self.intended)
-        return Reason(Cause.INTENDED, f"Follows from {dimension}.", False, dimension) if dimension else None
+        if not dimension:
+            return None
+        return Reason(Cause.INTENDED, _("Follows from {dimension}.", dimension=dimension), False, dimension)
 
     def client(self, one: Difference) -> Reason | None:
         """Which psql and pgbench made the load."""
@@ -166,18 +169,20 @@ class Reasoning:
         if one.kind != LayerKind.SETTINGS:
             return None
         if not one.chosen and self.same_version and self.intended & BUILDS:
-            return Reason(Cause.INTENDED, "Follows from installation.", False, "installation")
+            return Reason(
+                Cause.INTENDED, _("Follows from {dimension}.", dimension="installation"), False, "installation"
+            )
         if one.key in COMPILED:
-            why = "Fixed when the server was compiled, and not a matter of its version."
+            why = _("Fixed when the server was compiled, and not a matter of its version.")
             return Reason(Cause.CONFOUNDER, why, True)
         changed = self.changed_default(one.key)
         if one.chosen:
             return Reason(Cause.DEFAULT, changed, True) if changed and self.set_by_initdb(one.key) else None
         if self.same_version:
-            return Reason(Cause.NOTED, "The build brings another default.")
+            return Reason(Cause.NOTED, _("The build brings another default."))
         if None in (*one.left, *one.right):
-            return Reason(Cause.DEFAULT, "In one version only, at its default.")
-        return Reason(Cause.DEFAULT, changed or "Nobody set it on either side.", bool(changed))
+            return Reason(Cause.DEFAULT, _("In one version only, at its default."))
+        return Reason(Cause.DEFAULT, changed or _("Nobody set it on either side."), bool(changed))
 
     @property
     def same_version(self) -> bool:
@@ -197,18 +202,18 @@ class Reasoning:
 def _same_value(one: Difference) -> Reason | None:
     left, right = one.forms
     if left == right and len(left) == 1:
-        return Reason(Cause.EQUIVALENT, "The same, written in another way.")
+        return Reason(Cause.EQUIVALENT, _("The same, written in another way."))
     return None
 
 
 def _alike(one: Difference) -> Reason | None:
     left, right = one.forms
-    return Reason(Cause.ALIKE, "Varies on both sides alike.") if left == right else None
+    return Reason(Cause.ALIKE, _("Varies on both sides alike.")) if left == right else None
 
 
 def _reserved_memory(one: Difference) -> Reason | None:
     if one.key == "memory.total_bytes" and _near([*one.left, *one.right]):
-        return Reason(Cause.HARMLESS, "Within 1 %: what the kernel keeps for itself.")
+        return Reason(Cause.HARMLESS, _("Within 1 %: what the kernel keeps for itself."))
     return None
 
 

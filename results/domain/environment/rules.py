@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from results.domain.environment.layers import LayerKind
+from results.domain.messages import gettext_lazy as _
 
 AGENT = "agent"  # beside the layers: which machine played the role
 PLAN = "plan"  # beside the layers: what the plan has of a dimension
@@ -69,66 +70,68 @@ def _noted(kind: str, keys: str, why: str, node: str = "") -> Rule:
     return Rule(kind, _words(keys), Cause.NOTED, why, node)
 
 
-IMPORTED_APART = (
+IMPORTED_APART = _(
     "Imported from files of another program on one side at least, which do not tell what they were measured on: "
     "nothing says that hardware, settings and data are alike."
 )
 RULES = (
-    _harmless(LayerKind.BUILD, "name", "What the installation is called on its agent."),
-    _harmless(LayerKind.BUILD, "full_version", "The version in more words."),
-    _harmless(LayerKind.CLIENT, "bin", "Where the client programs lie."),
-    _harmless(LayerKind.CLIENT, OWN_CLIENTS, "What the plan says of whose client programs to take."),
-    _harmless(LayerKind.HOST, "*.device *.mount *.disk", "A name; which place it is stands beside it."),
-    _harmless(LayerKind.STORAGE, "mount device disk", "A path or a name; what the device is stands beside it."),
+    _harmless(LayerKind.BUILD, "name", _("What the installation is called on its agent.")),
+    _harmless(LayerKind.BUILD, "full_version", _("The version in more words.")),
+    _harmless(LayerKind.CLIENT, "bin", _("Where the client programs lie.")),
+    _harmless(LayerKind.CLIENT, OWN_CLIENTS, _("What the plan says of whose client programs to take.")),
+    _harmless(LayerKind.HOST, "*.device *.mount *.disk", _("A name; which place it is stands beside it.")),
+    _harmless(LayerKind.STORAGE, "mount device disk", _("A path or a name; what the device is stands beside it.")),
     _harmless(
         LayerKind.KERNEL,
         "sysctl.kernel.sem sysctl.kernel.shm* sysctl.vm.max_map_count sysctl.fs.aio-max-nr",
-        "A limit that the server either keeps within or does not start.",
+        _("A limit that the server either keeps within or does not start."),
     ),
-    _harmless(LayerKind.KERNEL, "sysctl.kernel.perf_event_paranoid", "Who may profile."),
-    _harmless(LayerKind.TOOL, "awk ps python3 tar find flock setsid timeout", "Used before and after the clock only."),
+    _harmless(LayerKind.KERNEL, "sysctl.kernel.perf_event_paranoid", _("Who may profile.")),
     _harmless(
-        LayerKind.TOOL, "pgbench", "Found on the search path; the client program that was used stands under client."
+        LayerKind.TOOL, "awk ps python3 tar find flock setsid timeout", _("Used before and after the clock only.")
+    ),
+    _harmless(
+        LayerKind.TOOL, "pgbench", _("Found on the search path; the client program that was used stands under client.")
     ),
     _harmless(
         LayerKind.SETTINGS,
         "port data_directory config_file hba_file ident_file hosts_file external_pid_file unix_socket_* "
         "listen_addresses cluster_name application_name data_directory_mode krb_server_keyfile dynamic_library_path "
         "stats_temp_directory ssl_*_file ssl_*_dir server_version* event_source",
-        "Where the server lives, or what it is called.",
+        _("Where the server lives, or what it is called."),
     ),
     _harmless(
         LayerKind.SETTINGS,
         "log_directory log_filename log_file_mode log_rotation_* log_truncate_on_rotation log_timezone log_line_prefix "
         "syslog_*",
-        "Where its log goes.",
+        _("Where its log goes."),
     ),
     _harmless(
         LayerKind.SETTINGS,
         "TimeZone timezone_abbreviations DateStyle IntervalStyle lc_messages lc_monetary lc_numeric lc_time "
         "default_text_search_config client_encoding",
-        "How dates, sums and messages are written.",
+        _("How dates, sums and messages are written."),
     ),
-    _noted(LayerKind.HARDWARE, "memory.swap_bytes", "A server that swaps shows it in its own numbers."),
-    _noted(LayerKind.HARDWARE, "virtualisation.product", "What the host calls itself."),
-    _noted(LayerKind.KERNEL, "distribution", "The system's libraries may differ."),
+    _noted(LayerKind.HARDWARE, "memory.swap_bytes", _("A server that swaps shows it in its own numbers.")),
+    _noted(LayerKind.HARDWARE, "virtualisation.product", _("What the host calls itself.")),
+    _noted(LayerKind.KERNEL, "distribution", _("The system's libraries may differ.")),
     _noted(
         LayerKind.KERNEL,
         "sysctl.net.core.somaxconn sysctl.kernel.io_uring_disabled sysctl.vm.min_free_kbytes "
         "sysctl.vm.overcommit_kbytes",
-        "Seldom felt; the kernel derives some of it from the memory.",
+        _("Seldom felt; the kernel derives some of it from the memory."),
     ),
-    _noted(LayerKind.STORAGE, "*", "The client's disk: it holds the log of the load only.", node="client"),
-    _noted(LayerKind.STORAGE, "total_bytes", "The size of the file system."),
-    _noted(LayerKind.TOOL, "teiten", "Another Teiten measured."),
-    _noted(LayerKind.TOOL, "sar sadf perf", "Another version of what watches."),
+    _noted(LayerKind.STORAGE, "*", _("The client's disk: it holds the log of the load only."), node="client"),
+    _noted(LayerKind.STORAGE, "total_bytes", _("The size of the file system.")),
+    _noted(LayerKind.TOOL, "teiten", _("Another Teiten measured.")),
+    _noted(LayerKind.TOOL, "sar sadf perf", _("Another version of what watches.")),
     _noted(
         AGENT,
         "name",
-        "Another machine. What is known of both is compared key by key; machines of one kind may still differ.",
+        _("Another machine. What is known of both is compared key by key; machines of one kind may still differ."),
     ),
-    _noted(PLAN, "agent.*", "Another machine played the role."),
-    _noted(PLAN, "published", "Figures of another publication."),
+    _noted(PLAN, "agent.*", _("Another machine played the role.")),
+    _noted(PLAN, "published", _("Figures of another publication.")),
 )
 
 # Dimensions of a plan that layers tell better, since they hold what was in force.
@@ -154,17 +157,24 @@ OF_INITDB = _words(
 TOLD_DEFAULTS = {
     "data_checksums": (
         180000,
-        "initdb turns data checksums on from PostgreSQL 18. Both sides ran on initdb's default, so their cost is "
-        'a part of the version here. initdb = ["--data-checksums"] in the plan turns them on everywhere.',
+        _(
+            "initdb turns data checksums on from PostgreSQL 18. Both sides ran on initdb's default, so their cost is "
+            'a part of the version here. initdb = ["--data-checksums"] in the plan turns them on everywhere.'
+        ),
     ),
     "jit": (
         120000,
-        "JIT compilation is on from PostgreSQL 12, where the build has it. Set jit in the plan to compare without it.",
+        _(
+            "JIT compilation is on from PostgreSQL 12, where the build has it. Set jit in the plan to compare without "
+            "it."
+        ),
     ),
     TOAST_COMPRESSION: (
         190000,
-        "Long values are compressed by lz4 from PostgreSQL 19, where the build has it, and by pglz before. Set "
-        "default_toast_compression in the plan to compare without it.",
+        _(
+            "Long values are compressed by lz4 from PostgreSQL 19, where the build has it, and by pglz before. Set "
+            "default_toast_compression in the plan to compare without it."
+        ),
     ),
 }
 # Defaults that hang on what a build can do: (setting, first version, words). Other settings that name such a thing
@@ -172,8 +182,10 @@ TOLD_DEFAULTS = {
 BUILT_DEFAULTS = {
     TOAST_COMPRESSION: (
         190000,
-        "Only one side's build has lz4, which compresses long values by default from PostgreSQL 19: set "
-        "default_toast_compression in the plan to compare without it.",
+        _(
+            "Only one side's build has lz4, which compresses long values by default from PostgreSQL 19: set "
+            "default_toast_compression in the plan to compare without it."
+        ),
     ),
 }
 # Settings that only show how the server was compiled.
@@ -183,9 +195,9 @@ COMPILED = frozenset(
 # Workloads whose queries run long enough to be compiled just in time, where the build can.
 COMPILED_QUERIES = frozenset({"ssb", "script"})
 # What another version of psql and pgbench means, as no dimension makes it differ.
-CLIENT_MINOR = "Another minor version of psql and pgbench."
-CLIENT_BESIDE = "Another version of psql and pgbench, whose own work is no part of this metric."
-CLIENT_WITHIN = (
+CLIENT_MINOR = _("Another minor version of psql and pgbench.")
+CLIENT_BESIDE = _("Another version of psql and pgbench, whose own work is no part of this metric.")
+CLIENT_WITHIN = _(
     "The load was made by another version of pgbench, whose own speed is part of this metric: set "
     'client_programs = "newest" in the plan and run again, or "own" where each PostgreSQL is meant with its own.'
 )
@@ -216,7 +228,7 @@ def rule_of_absent(kind: str, values: Collection[Any]) -> Rule | None:
     return None
 
 
-_ABSENT = _noted(LayerKind.TOOL, "*", "On one side it was not there, or not looked for: nothing there used it.")
+_ABSENT = _noted(LayerKind.TOOL, "*", _("On one side it was not there, or not looked for: nothing there used it."))
 
 
 def follows_from(node: str, kind: str, key: str, intended: Collection[str]) -> str:

@@ -16,10 +16,12 @@ from results.domain.errors import ImportedFileError
 from results.domain.imports.values import ImportedTrial, TextFile
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import to_base
 
 PROGRAM = "CSV"  # which an import of a table is said to come from
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DELIMITERS = {",": _("comma"), ";": _("semicolon"), "\t": _("tab"), "|": _("bar")}
 MOST_ROWS = 20_000
 MOST_COLUMNS = 200
 MOST_CELLS = 400_000
@@ -28,6 +30,11 @@ _TELLING_CELLS = 1_000  # with a decimal mark, of which it is suggested which on
 _NAME = re.compile(r"[a-z][a-z0-9_.]{0,62}")
 _PLAIN = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MICROSECONDS = 1e6
+_BETTER = {  # in the warehouse
+    Better.HIGHER: _("Of {metric}, higher is better in this warehouse."),
+    Better.LOWER: _("Of {metric}, lower is better in this warehouse."),
+    Better.NEITHER: _("Of {metric}, neither is better in this warehouse."),
+}
 
 
 class Role(StrEnum):
@@ -154,46 +161,57 @@ def read_rows(file: TextFile, delimiter: str) -> list[CsvRow]:
             _require_size(file.name, len(rows), len(headings))
     except csv.Error as error:
         raise ImportedFileError(
-            "The file is not CSV.",
+            _("The file is not CSV."),
             where=f"{file.name}:{reader.line_num}",
             why=str(error),
-            todo="Close every quotation mark, or choose another delimiter.",
+            todo=_("Close every quotation mark, or choose another delimiter."),
         ) from None
     if not rows:
-        raise ImportedFileError("The table has a heading and no rows.", where=file.name, todo="Add its rows.")
+        raise ImportedFileError(_("The table has a heading and no rows."), where=file.name, todo=_("Add its rows."))
     return rows
 
 
 def _require_size(file: str, rows: int, columns: int) -> None:
-    what = f"{MOST_ROWS:,} rows" if rows > MOST_ROWS else f"{MOST_CELLS:,} cells" if rows * columns > MOST_CELLS else ""
+    what = ""
+    if rows > MOST_ROWS:
+        what = _("The table has more than {most:,} rows.", most=MOST_ROWS)
+    elif rows * columns > MOST_CELLS:
+        what = _("The table has more than {most:,} cells.", most=MOST_CELLS)
     if what:
         raise ImportedFileError(
-            f"The table has more than {what}.",
+            what,
             where=file,
-            todo="Import one row a measured run, not one a transaction, and only the columns that are needed.",
+            todo=_("Import one row a measured run, not one a transaction, and only the columns that are needed."),
         )
 
 
 def _require_headings(file: str, headings: Sequence[str], delimiter: str) -> None:
-    where, todo = f"{file}:1", "The first line must name each column once."
+    where, todo = f"{file}:1", _("The first line must name each column once.")
     if len(headings) > MOST_COLUMNS:
-        raise ImportedFileError(f"{len(headings)} columns are too many.", where=where, todo=f"{MOST_COLUMNS} at most.")
+        what = _("{count} columns are too many.", count=len(headings))
+        raise ImportedFileError(what, where=where, todo=_("{most} at most.", most=MOST_COLUMNS))
     twice = next((heading for heading, count in Counter(headings).items() if count > 1), None)
     if twice is not None:
-        what = f"Two columns are called {twice!r}." if twice else "Two columns have no heading."
+        what = _("Two columns have no heading.")
+        if twice:
+            what = _("Two columns are called {heading!r}.", heading=twice)
         raise ImportedFileError(what, where=where, todo=todo)
     if len(headings) < 2:
-        why = f"The delimiter is {DELIMITERS[delimiter]}."
-        raise ImportedFileError("The table has one column.", where=where, why=why, todo="Choose another delimiter.")
+        why = _("The delimiter is {delimiter}.", delimiter=DELIMITERS[delimiter])
+        raise ImportedFileError(
+            _("The table has one column."), where=where, why=why, todo=_("Choose another delimiter.")
+        )
 
 
 def _row(file: str, line: int, headings: Sequence[str], cells: Sequence[str]) -> CsvRow:
     if len(cells) != len(headings):
         raise ImportedFileError(
-            f"The row has {len(cells)} cells, the heading {len(headings)}.",
+            _("The row has {cells} cells, the heading {headings}.", cells=len(cells), headings=len(headings)),
             where=f"{file}:{line}",
             why=repr(",".join(cells)[:200]),
-            todo="Put quotation marks around a cell with the delimiter in it; decimal commas need another delimiter.",
+            todo=_(
+                "Put quotation marks around a cell with the delimiter in it; decimal commas need another delimiter."
+            ),
         )
     return CsvRow(line, dict(zip(headings, cells, strict=True)))
 
@@ -210,9 +228,9 @@ def read_trials(
     missing = [heading for heading in options.columns if heading not in rows[0].cells]
     if missing:
         raise ImportedFileError(
-            f"The table has no column {missing[0]!r}.",
+            _("The table has no column {heading!r}.", heading=missing[0]),
             where=f"{file}:1",
-            todo=f"It has {', '.join(rows[0].cells)}.",
+            todo=_("It has {headings}.", headings=", ".join(rows[0].cells)),
         )
     _require_other_replicates(file, rows, options)
     return [_trial(file, row, options, metrics) for row in rows]
@@ -227,20 +245,26 @@ def _metrics(file: str, options: CsvOptions, known: Mapping[str, Metric]) -> dic
             continue
         if not _NAME.fullmatch(column.name):
             raise ImportedFileError(
-                f"{column.name!r} is no name.",
-                where=f"{file}, column {heading}",
-                todo="Use small letters, digits, '_' and '.', beginning with a letter, as latency.p99.",
+                _("{name!r} is no name.", name=column.name),
+                where=_of_column(file, heading),
+                todo=_("Use small letters, digits, '_' and '.', beginning with a letter, as latency.p99."),
             )
         if column.name in names:
-            raise ImportedFileError(f"Two columns are {column.name}.", where=f"{file}, column {heading}")
+            raise ImportedFileError(_("Two columns are {name}.", name=column.name), where=_of_column(file, heading))
         names.add(column.name)
         if column.role is Role.METRIC:
-            metrics[heading] = _metric(f"{file}, column {heading}", heading, column, known)
+            metrics[heading] = _metric(_of_column(file, heading), heading, column, known)
     if not metrics:
         raise ImportedFileError(
-            "No column is a metric.", where=file, todo="Say which columns hold what was measured, and in which unit."
+            _("No column is a metric."),
+            where=file,
+            todo=_("Say which columns hold what was measured, and in which unit."),
         )
     return metrics
+
+
+def _of_column(place: str, heading: str) -> Message:
+    return _("{place}, column {heading}", place=place, heading=heading)
 
 
 def _metric(where: str, heading: str, column: Column, known: Mapping[str, Metric]) -> Metric:
@@ -251,21 +275,26 @@ def _metric(where: str, heading: str, column: Column, known: Mapping[str, Metric
             _base_unit(column.unit),
             column.better,
             heading[:100],
-            "Imported from a table.",
+            _("Imported from a table."),
             0.05,
             signed=True,
         )
     if _factor(column.unit, metric.unit) is None:
         raise ImportedFileError(
-            f"{column.name} is in {metric.unit} in this warehouse, and in {column.unit or '1'} here.",
+            _(
+                "{metric} is in {unit} in this warehouse, and in {other} here.",
+                metric=column.name,
+                unit=metric.unit,
+                other=column.unit or "1",
+            ),
             where=where,
-            todo="Correct the unit, or give the metric a name of its own.",
+            todo=_("Correct the unit, or give the metric a name of its own."),
         )
     if column.better is not metric.better:
         raise ImportedFileError(
-            f"Of {column.name}, {metric.better} is better in this warehouse.",
+            Message(_BETTER[metric.better], values={"metric": column.name}),
             where=where,
-            todo="Correct the direction, or give the metric a name of its own.",
+            todo=_("Correct the direction, or give the metric a name of its own."),
         )
     return metric
 
@@ -295,9 +324,13 @@ def _require_other_replicates(file: str, rows: Sequence[CsvRow], options: CsvOpt
         key = tuple(row.cells[name].strip() for name in (*factors, replicate))
         if key in seen:
             raise ImportedFileError(
-                f"The row is replicate {row.cells[replicate]!r} of the same levels as line {seen[key]}.",
-                where=f"{file}:{row.line}, column {replicate}",
-                todo="Map the column that tells them apart as a factor, or leave one of the rows out.",
+                _(
+                    "The row is replicate {replicate!r} of the same levels as line {line}.",
+                    replicate=row.cells[replicate],
+                    line=seen[key],
+                ),
+                where=_of_column(f"{file}:{row.line}", replicate),
+                todo=_("Map the column that tells them apart as a factor, or leave one of the rows out."),
             )
         seen[key] = row.line
 
@@ -305,7 +338,7 @@ def _require_other_replicates(file: str, rows: Sequence[CsvRow], options: CsvOpt
 def _trial(file: str, row: CsvRow, options: CsvOptions, metrics: Mapping[str, Metric]) -> ImportedTrial:
     measurements = tuple(_measurements(file, row, options, metrics))
     if not measurements:
-        raise ImportedFileError("The row has no number.", where=f"{file}:{row.line}", todo="Leave the row out.")
+        raise ImportedFileError(_("The row has no number."), where=f"{file}:{row.line}", todo=_("Leave the row out."))
     levels = {
         column.name: _level(file, row, heading)
         for heading, column in options.columns.items()
@@ -317,7 +350,10 @@ def _trial(file: str, row: CsvRow, options: CsvOptions, metrics: Mapping[str, Me
         facts={},
         part=Part(measurements, metrics=tuple(metrics.values())),
         levels=levels,
-        places={(metric.name, ""): f"line {row.line}, column {heading}" for heading, metric in metrics.items()},
+        places={
+            (metric.name, ""): _("line {line}, column {heading}", line=row.line, heading=heading)
+            for heading, metric in metrics.items()
+        },
     )
 
 
@@ -325,9 +361,9 @@ def _level(file: str, row: CsvRow, heading: str) -> str:
     text = row.cells[heading].strip()
     if not text:
         raise ImportedFileError(
-            "The factor has no level.",
-            where=f"{file}:{row.line}, column {heading}",
-            todo="Write the level into the cell, or ignore the column.",
+            _("The factor has no level."),
+            where=_of_column(f"{file}:{row.line}", heading),
+            todo=_("Write the level into the cell, or ignore the column."),
         )
     return text
 
@@ -340,8 +376,8 @@ def _measurements(file: str, row: CsvRow, options: CsvOptions, metrics: Mapping[
         value = _number(text, options.decimal)
         if value is None:
             raise ImportedFileError(
-                "The cell is not a number.",
-                where=f"{file}:{row.line}, column {heading}",
+                _("The cell is not a number."),
+                where=_of_column(f"{file}:{row.line}", heading),
                 why=repr(text[:100]),
                 todo=_number_hint(text, options.decimal),
             )
@@ -373,7 +409,11 @@ def _number(text: str, decimal: str) -> float | None:
 def _number_hint(text: str, decimal: str) -> str:
     other = "," if decimal == "." else "."
     if _number(text, other) is not None:
-        return f"With {other!r} as decimal mark it would be {_number(text, other):g}: choose that, or correct the cell."
+        return _(
+            "With {mark!r} as decimal mark it would be {number:g}: choose that, or correct the cell.",
+            mark=other,
+            number=_number(text, other),
+        )
     if text.lower() in ("nan", "inf", "-inf", "infinity", "-infinity"):
-        return "Leave the cell empty where nothing was measured."
-    return "Correct the cell, leave it empty, or map the column otherwise."
+        return _("Leave the cell empty where nothing was measured.")
+    return _("Correct the cell, leave it empty, or map the column otherwise.")

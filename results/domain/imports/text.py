@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import SourceFile, TextFile
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 
 LARGEST_FILE_BYTES = 64 * 1024**2
@@ -23,6 +24,8 @@ ENCODINGS = {
     "utf-16": "UTF-16",
     LATIN_1: "Latin-1",
 }
+_BINARY = _("The file is binary, not text.")
+_UNPACK = _("Unpack it first where it is an archive.")
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -30,21 +33,23 @@ def require_size(sizes_bytes: Sequence[int]) -> None:
     """Raise ImportedFileError for more files, or larger ones together, than are read at once."""
     if len(sizes_bytes) > MOST_FILES:
         raise ImportedFileError(
-            f"{len(sizes_bytes)} files are too many.", where="file", todo=f"Import {MOST_FILES} at once at most."
+            _("{count} files are too many.", count=len(sizes_bytes)),
+            where="file",
+            todo=_("Import {most} at once at most.", most=MOST_FILES),
         )
     if sum(sizes_bytes) > LARGEST_IMPORT_BYTES:
         raise ImportedFileError(
-            f"The files have {format_quantity(sum(sizes_bytes), 'B')} together.",
+            _("The files have {size} together.", size=format_quantity(sum(sizes_bytes), "B")),
             where="file",
-            why=f"Teiten reads {format_quantity(LARGEST_IMPORT_BYTES, 'B')} at once at most.",
-            todo="Import fewer files at once.",
+            why=_("Teiten reads {size} at once at most.", size=format_quantity(LARGEST_IMPORT_BYTES, "B")),
+            todo=_("Import fewer files at once."),
         )
 
 
 def require_readable(files: Sequence[SourceFile]) -> None:
     """Raise ImportedFileError for no files, too many, an empty or too large one, and the same one twice."""
     if not files:
-        raise ImportedFileError("There is no file.", where="file", todo="Choose one or several files.")
+        raise ImportedFileError(_("There is no file."), where="file", todo=_("Choose one or several files."))
     require_size([file.size_bytes for file in files])
     _require_ascii(files)
     seen: dict[str, str] = {}
@@ -53,13 +58,13 @@ def require_readable(files: Sequence[SourceFile]) -> None:
         _require_size(file)
         if file.sha256 in seen:
             raise ImportedFileError(
-                f"The file is the same as {seen[file.sha256]}.",
+                _("The file is the same as {name}.", name=seen[file.sha256]),
                 where=file.name,
-                why="Two trials with the very same output would be one measurement counted twice.",
-                todo="Leave one of them out.",
+                why=_("Two trials with the very same output would be one measurement counted twice."),
+                todo=_("Leave one of them out."),
             )
         if file.name in names:
-            raise ImportedFileError("Two files have this name.", where=file.name, todo="Rename one of them.")
+            raise ImportedFileError(_("Two files have this name."), where=file.name, todo=_("Rename one of them."))
         seen[file.sha256] = file.name
         names.add(file.name)
 
@@ -70,24 +75,27 @@ def _require_ascii(files: Sequence[SourceFile]) -> None:
     size_bytes = sum(file.size_bytes for file in others)
     if size_bytes > MOST_BEYOND_ASCII_BYTES:
         raise ImportedFileError(
-            f"{format_quantity(size_bytes, 'B')} are in files with letters beyond ASCII.",
+            _("{size} are in files with letters beyond ASCII.", size=format_quantity(size_bytes, "B")),
             where=others[0].name,
-            why=f"Teiten reads {format_quantity(MOST_BEYOND_ASCII_BYTES, 'B')} of such files at once at most.",
-            todo="Import fewer of them at once, or the program's final report without its log.",
+            why=_(
+                "Teiten reads {size} of such files at once at most.",
+                size=format_quantity(MOST_BEYOND_ASCII_BYTES, "B"),
+            ),
+            todo=_("Import fewer of them at once, or the program's final report without its log."),
         )
 
 
 def _require_size(file: SourceFile) -> None:
     if not file.content.strip():
         raise ImportedFileError(
-            "The file is empty.", where=file.name, todo="Look whether the program's output went elsewhere."
+            _("The file is empty."), where=file.name, todo=_("Look whether the program's output went elsewhere.")
         )
     if file.size_bytes > LARGEST_FILE_BYTES:
         raise ImportedFileError(
-            f"The file has {format_quantity(file.size_bytes, 'B')}.",
+            _("The file has {size}.", size=format_quantity(file.size_bytes, "B")),
             where=file.name,
-            why=f"Teiten reads {format_quantity(LARGEST_FILE_BYTES, 'B')} at most.",
-            todo="Import the program's final report without its log.",
+            why=_("Teiten reads {size} at most.", size=format_quantity(LARGEST_FILE_BYTES, "B")),
+            todo=_("Import the program's final report without its log."),
         )
 
 
@@ -125,21 +133,22 @@ def to_text(file: SourceFile, encoding: str = UTF_8) -> TextFile:
     except UnicodeDecodeError as error:
         line = file.content[: error.start].count(b"\n") + 1
         binary = b"\0" in file.content
+        where = f"{file.name}:{line}"
+        if binary:
+            raise ImportedFileError(_BINARY, where=where, todo=_UNPACK) from None
         raise ImportedFileError(
-            "The file is binary, not text." if binary else f"The file is not {ENCODINGS[encoding]} text.",
-            where=f"{file.name}:{line}",
-            why="" if binary else f"Byte {error.start + 1} is 0x{file.content[error.start]:02x}.",
-            todo=_decoding_hint(file, binary),
+            _("The file is not {encoding} text.", encoding=ENCODINGS[encoding]),
+            where=where,
+            why=_("Byte {number} is 0x{byte:02x}.", number=error.start + 1, byte=file.content[error.start]),
+            todo=_decoding_hint(file),
         ) from None
     if "\0" in text:
-        raise ImportedFileError(
-            "The file is binary, not text.", where=file.name, todo="Unpack it first where it is an archive."
-        )
+        raise ImportedFileError(_BINARY, where=file.name, todo=_UNPACK)
     return TextFile(file.name, text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _decoding_hint(file: SourceFile, binary: bool) -> str:
-    if binary:
-        return "Unpack it first where it is an archive."
-    suggested = suggested_encoding(file.content)
-    return f"It may be {ENCODINGS[suggested]}: choose that for a CSV file, or convert the file to UTF-8."
+def _decoding_hint(file: SourceFile) -> str:
+    return _(
+        "It may be {encoding}: choose that for a CSV file, or convert the file to UTF-8.",
+        encoding=ENCODINGS[suggested_encoding(file.content)],
+    )

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from results.domain.dataclass_json import from_json
-from results.domain.units import counted
+from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,19 @@ class Sessions:
     query: str
 
     def __str__(self) -> str:
-        some = counted(self.count, "session")
-        does = f"waiting for {self.wait}" if self.wait else "waiting for nothing"
-        query = f": {self.query}" if self.query else ""
-        return f"{some} {self.state or 'in no state'}, {does}, since {_clock(self.since_s)}{query}"
+        return str(self.words)
+
+    @property
+    def words(self) -> Message:
+        sessions = ngettext_lazy(
+            "{number:,} session {state}, {doing}, since {moment}",
+            "{number:,} sessions {state}, {doing}, since {moment}",
+            self.count,
+            state=self.state or _("in no state"),
+            doing=_("waiting for {wait}", wait=self.wait) if self.wait else _("waiting for nothing"),
+            moment=_clock(self.since_s),
+        )
+        return _("{sessions}: {query}", sessions=sessions, query=self.query) if self.query else sessions
 
 
 @dataclass(frozen=True)
@@ -68,15 +78,18 @@ class ActivitySample:
     def headline(self) -> str:
         """Since when there is no progress, in one sentence."""
         since_s = self.still_since_s
-        return f"Last look at {_clock(self.at_s)}." if since_s is None else f"No progress since {_clock(since_s)}."
+        if since_s is None:
+            return _("Last look at {moment}.", moment=_clock(self.at_s))
+        return _("No progress since {moment}.", moment=_clock(since_s))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What there is to say of each server."""
         lines = []
         for node in self.nodes:
-            lines += [f"{node.node}: {node.trouble}"] if node.trouble else []
-            lines += [f"{node.node}: {sessions}" for sessions in node.sessions]
+            texts = [node.trouble] if node.trouble else []
+            texts += [sessions.words for sessions in node.sessions]
+            lines += [Message("{node}: {what}", values={"node": node.node, "what": text}) for text in texts]
         return tuple(lines)
 
     def __str__(self) -> str:

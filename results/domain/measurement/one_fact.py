@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from results.domain.messages import gettext_lazy as _
+
 THROUGHPUT, MEAN_LATENCY = "tps", "latency.mean"
 MEDIAN_LATENCY = "latency.p50"
-LAW = "clients = transactions per second × mean latency"
+LAW = _("clients = transactions per second × mean latency")
 _OPENING = ("rate", "connect")  # parameters: transactions that begin by a schedule, or wait for their connection first
 
 

@@ -26,12 +26,15 @@ from results.domain.measurement.parsed_trial import (
     PhaseTiming,
 )
 from results.domain.measurement.series import Series
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 
 MOST_VALUE = 2.0**64  # above any counter and any number of bytes
 LATEST_S = 4_102_444_800.0  # 2100, epoch seconds
 LONGEST_S = 366 * 86_400.0  # of an attempt
 SLACK_S = 86_400.0  # around an attempt: a time zone is 14 hours at most
-_KEEP_CLOCK = "Have chrony slew the clock of the client's machine instead of setting it, and retry the trial."
+_LOOK = _("Look at that file.")
+_KEEP_CLOCK = _("Have chrony slew the clock of the client's machine instead of setting it, and retry the trial.")
 _BIGINT, _INTEGER = 2**63 - 1, 2**31 - 1
 _LONGEST_NAME, _LONGEST_UNIT, _LONGEST_TITLE = 63, 20, 100  # of columns of the warehouse
 _LONGEST_LABEL, _LONGEST_MEASUREMENT_LABEL = 200, 500
@@ -51,17 +54,18 @@ class Source:
     metrics: Mapping[str, Metric]
     reach: tuple[float, float] = (-LONGEST_S, LONGEST_S)
 
-    def impossible(self, field: str, why: str, todo: str = "Look at that file.") -> IngestError:
+    def impossible(self, field: str, why: str, todo: str = _LOOK) -> IngestError:
         return IngestError(
-            "The bundle says what cannot be.",
+            _("The bundle says what cannot be."),
             where=f"{self.file}: {json_text.readable(field)}",
-            why=f"{json_text.readable(why)}.",
-            todo=f"{todo} Nothing of this bundle was stored, and it is kept.",
+            why=_("{why}.", why=_readable(why)),
+            todo=_("{todo} Nothing of this bundle was stored, and it is kept.", todo=todo),
         )
 
     def impossible_window(self, why: str) -> IngestError:
         """A window is by the wall clock of the client's machine, which may be set meanwhile."""
-        return self.impossible("window", f"{why}: the client's clock was probably set while it measured", _KEEP_CLOCK)
+        clock = _("{why}: the client's clock was probably set while it measured", why=why)
+        return self.impossible("window", clock, _KEEP_CLOCK)
 
     def signed(self, metric: str) -> bool:
         return metric in self.metrics and self.metrics[metric].signed
@@ -72,15 +76,15 @@ def require_attempt(started_s: float, ended_s: float, window: tuple[float, float
     moments = {"started_s": started_s, "ended_s": ended_s}
     for name, moment_s in moments.items() if window is None else (*moments.items(), *_ends(window)):
         if not 0 <= moment_s <= LATEST_S:
-            raise source.impossible(name, f"{moment_s!r} is no time between 1970 and 2100")
+            raise source.impossible(name, _("{moment!r} is no time between 1970 and 2100", moment=moment_s))
     if not 0 <= ended_s - started_s <= LONGEST_S:
-        raise source.impossible("ended_s", f"the attempt lasts {ended_s - started_s:g} s")
+        raise source.impossible("ended_s", _("the attempt lasts {seconds:g} s", seconds=ended_s - started_s))
     if window is None:
         return
     if not window[0] < window[1]:
-        raise source.impossible_window(f"it lasts {window[1] - window[0]:g} s")
+        raise source.impossible_window(_("it lasts {seconds:g} s", seconds=window[1] - window[0]))
     if window[0] < started_s - SLACK_S or window[1] > ended_s + SLACK_S:
-        raise source.impossible_window("it is more than a day away from the attempt")
+        raise source.impossible_window(_("it is more than a day away from the attempt"))
 
 
 def _ends(window: tuple[float, float]) -> list[tuple[str, float]]:
@@ -104,15 +108,20 @@ def without_impossible(part: Part, source: Source, droppable: Collection[str]) -
                 _require_measurements((one,), source)
             kept.append(one)
         except IngestError as error:
-            gaps.append(Gap(one.metric, one.node, f"{error.where}: {error.why}"))
+            gaps.append(Gap(one.metric, one.node, _("{where}: {why}", where=error.where, why=error.why)))
     return replace(part, measurements=tuple(kept), gaps=(*part.gaps, *gaps)) if gaps else part
 
 
 def impossible_phase(phase: PhaseTiming) -> str:
     """Return the field of a phase that cannot be, and why; '' where there is none."""
+    found = _impossible_phase(phase)
+    return _("{why}.", why=found) if found else ""
+
+
+def _impossible_phase(phase: PhaseTiming) -> str:
     for field, seconds in (("seconds", phase.seconds), ("offset_s", phase.offset_s)):
         if not 0 <= seconds <= LONGEST_S:
-            return f"{field}: {_short(seconds)} s is nothing that a phase takes."
+            return _("{field}: {seconds} s is nothing that a phase takes", field=field, seconds=_short(seconds))
     return ""
 
 
@@ -120,9 +129,9 @@ def require_plausible(parsed: ParsedTrial) -> None:
     """Raise IngestError for the first thing in a trial that cannot be: the last gate before its rows are stored."""
     source = Source(parsed.trial_key, {metric.name: metric for metric in parsed.metrics})
     if not 0 < parsed.attempt <= _INTEGER:
-        raise source.impossible("attempt", f"{parsed.attempt} is no number of an attempt")
+        raise source.impossible("attempt", _("{number} is no number of an attempt", number=parsed.attempt))
     if parsed.measured_from and parsed.measured_to and not parsed.measured_from < parsed.measured_to:
-        raise source.impossible_window("it ends before it begins")
+        raise source.impossible_window(_("it ends before it begins"))
     _require_record(parsed, source)
     _require_numbers(parsed, source)
 
@@ -130,14 +139,15 @@ def require_plausible(parsed: ParsedTrial) -> None:
 def _require_record(parsed: ParsedTrial, source: Source) -> None:
     """Raise IngestError for what only a trial's page reads."""
     for n, phase in enumerate(parsed.phases):
-        if why := impossible_phase(phase):
-            raise source.impossible(f"phases[{n}]", why.removesuffix("."))
+        if why := _impossible_phase(phase):
+            raise source.impossible(f"phases[{n}]", why)
     for n, command in enumerate(parsed.commands):
         if not 0 <= command.seconds <= LONGEST_S:
-            raise source.impossible(f"commands[{n}].seconds", f"{_short(command.seconds)} s is nothing that one takes")
+            why = _("{seconds} s is nothing that one takes", seconds=_short(command.seconds))
+            raise source.impossible(f"commands[{n}].seconds", why)
     for n, file in enumerate(parsed.files):
         if not 0 <= file.size_bytes <= _BIGINT:
-            raise source.impossible(f"files[{n}].size_bytes", f"{_short(file.size_bytes)} is no size")
+            raise source.impossible(f"files[{n}].size_bytes", _("{number} is no size", number=_short(file.size_bytes)))
     for name in ("phases", "commands", "checks", "files"):
         for n, row in enumerate(getattr(parsed, name)):
             _require_json(vars(row), f"{name}[{n}]", source)
@@ -168,9 +178,10 @@ def _require_metrics(metrics: Iterable[Metric], source: Source) -> None:
         _require_text(metric.label, f"{metric.name}, label", source, _LONGEST_TITLE)
         _require_text(metric.help, f"{metric.name}, help", source)
         if not metric.unit:
-            raise source.impossible(metric.name, "it has no unit")
+            raise source.impossible(metric.name, _("it has no unit"))
         if not 0 <= metric.minimum_effect <= MOST_VALUE:
-            raise source.impossible(f"{metric.name}, minimum_effect", f"{metric.minimum_effect!r} is no share")
+            why = _("{number!r} is no share", number=metric.minimum_effect)
+            raise source.impossible(f"{metric.name}, minimum_effect", why)
 
 
 def _require_measurements(measurements: Iterable[Measurement], source: Source) -> None:
@@ -179,11 +190,11 @@ def _require_measurements(measurements: Iterable[Measurement], source: Source) -
         _require_names(one.metric, one.node, one.label, source)
         field = _field(one.metric, one.node, one.label)
         if isinstance(one.value, bool) or not isinstance(one.value, (int, float)):
-            raise source.impossible(field, f"{one.value!r} is no number")
+            raise source.impossible(field, _("{value} is no number", value=repr(one.value)))
         if not -MOST_VALUE <= one.value <= MOST_VALUE:  # nor NaN
-            raise source.impossible(field, f"{_short(one.value)} is no number that anything measures")
+            raise source.impossible(field, _("{number} is no number that anything measures", number=_short(one.value)))
         if one.value < 0 and not source.signed(one.metric):
-            raise source.impossible(field, f"{one.value:g} is negative")
+            raise source.impossible(field, _("{number:g} is negative", number=one.value))
         _require_once((one.metric, one.node, one.label[:_LONGEST_MEASUREMENT_LABEL]), seen, source)
 
 
@@ -241,18 +252,21 @@ def _require_array(
     if gaps:
         wrong &= ~np.isnan(array)
     if wrong.any():
-        raise source.impossible(field, f"{array[wrong][0]:g} is not between {least:g} and {most:g}")
+        why = _("{number:g} is not between {least:g} and {most:g}", number=array[wrong][0], least=least, most=most)
+        raise source.impossible(field, why)
 
 
 def _require_integers(values: Iterable[int], least: int, most: int, field: str, source: Source) -> None:
     for value in values:
         if type(value) is not int or not least <= value <= most:
-            raise source.impossible(field, f"{_short(value)} is not a whole number between {least} and {most}")
+            number = _short(value)
+            why = _("{number} is not a whole number between {least} and {most}", number=number, least=least, most=most)
+            raise source.impossible(field, why)
 
 
 def _require_once(key: tuple[str, ...], seen: set[tuple[str, ...]], source: Source) -> None:
     if key in seen:
-        raise source.impossible(_field(*key), "it is there twice")
+        raise source.impossible(_field(*key), _("it is there twice"))
     seen.add(key)
 
 
@@ -267,7 +281,8 @@ def _require_text(text: str, field: str, source: Source, longest: int = 0) -> No
     if what := json_text.problem(text):
         raise source.impossible(field, what)
     if longest and len(text) > longest:
-        raise source.impossible(field, f"{text[:80]!r} has more than {longest} characters")
+        why = _("{text!r} has more than {most} characters", text=text[:80], most=longest)
+        raise source.impossible(field, why)
 
 
 def _require_json(value: Any, field: str, source: Source, *, nul: bool = False) -> None:
@@ -280,7 +295,13 @@ def _field(*words: str) -> str:
     return " ".join(str(word) for word in words if word)[:200]
 
 
+def _readable(why: str) -> str:
+    """Return why something cannot be: a message, in which no value is more than a number or in quotes, or the words of
+    a tool without what PostgreSQL does not store."""
+    return why if isinstance(why, Message) else json_text.readable(why)
+
+
 def _short(value: Any) -> str:
     if isinstance(value, float) or abs(value) < 10**12:
         return f"{value:g}"
-    return f"{str(value)[:20]}…" if abs(value) < 10**json_text.MOST_DIGITS else "a number of very many digits"
+    return f"{str(value)[:20]}…" if abs(value) < 10**json_text.MOST_DIGITS else _("a number of very many digits")

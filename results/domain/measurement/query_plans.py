@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from results.domain.errors import ParseError, damaged
+from results.domain.messages import gettext_lazy as _
 
 _CONDITIONS = (
     "Index Cond",
@@ -91,8 +92,8 @@ def read_plan(content: Any) -> QueryPlan:
     """The answer of EXPLAIN (FORMAT JSON), as the list that PostgreSQL gives or its one object. Raises ParseError."""
     whole = content[0] if isinstance(content, (list, tuple)) and content else content
     if not isinstance(whole, Mapping) or not isinstance(whole.get("Plan"), Mapping):
-        raise ParseError("This is no plan of a query.", file="plan", text=str(content)[:80])
-    with damaged("This is no plan of a query", "plan"):
+        raise ParseError(_("This is no plan of a query."), file="plan", text=str(content)[:80])
+    with damaged(_("This is no plan of a query"), "plan"):
         return _plan(whole)
 
 
@@ -113,7 +114,7 @@ def _plan(whole: Mapping[str, Any]) -> QueryPlan:
 def workers(content: Any) -> tuple[int, int]:
     """Parallel workers planned and launched, over all nodes of the plan that ask for some. Raises ParseError."""
     lines = read_plan(content).lines
-    with damaged("This is no plan of a query", "plan"):
+    with damaged(_("This is no plan of a query"), "plan"):
         return sum(line.planned or 0 for line in lines), sum(line.launched or 0 for line in lines)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ArchiveError
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 
 FORMAT = 1
@@ -136,13 +137,13 @@ def read(text: str, version: str) -> Facts:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ArchiveError(f"{FACTS} is not JSON.", where=FACTS, why=str(error)) from error
+        raise ArchiveError(_("{name} is not JSON.", name=FACTS), where=FACTS, why=str(error)) from error
     _require_known_format(value, version)
     try:
         facts = from_json(Facts, value)
     except (ShapeError, RecursionError) as error:
-        what = "A field is missing or has the wrong type."
-        raise ArchiveError(what, where=FACTS, why=str(error), todo="Export the run again.") from error
+        what = _("A field is missing or has the wrong type.")
+        raise ArchiveError(what, where=FACTS, why=str(error), todo=_("Export the run again.")) from error
     _require_consistent(facts)
     return facts
 
@@ -151,18 +152,18 @@ def _require_known_format(value: object, version: str) -> None:
     known = value.get("format") if isinstance(value, dict) else None
     if known != FORMAT or isinstance(known, bool):
         raise ArchiveError(
-            f"The archive is of format {known!r}; this Teiten knows format {FORMAT}.",
+            _("The archive is of format {format}; this Teiten knows format {known}.", format=repr(known), known=FORMAT),
             where=FACTS,
-            why="A newer Teiten wrote it, or it is no exported run.",
-            todo="Update this Teiten, or choose a file that manage.py export_run wrote.",
+            why=_("A newer Teiten wrote it, or it is no exported run."),
+            todo=_("Update this Teiten, or choose a file that manage.py export_run wrote."),
         )
     teiten = str(value.get("teiten", "")) if isinstance(value, dict) else ""
     if _numbers(teiten) > _numbers(version):
         raise ArchiveError(
-            f"The archive was written by Teiten {teiten[:40]}; this is {version}.",
+            _("The archive was written by Teiten {teiten}; this is {version}.", teiten=teiten[:40], version=version),
             where=FACTS,
-            why="A newer Teiten may measure what this one cannot read.",
-            todo="Update this Teiten.",
+            why=_("A newer Teiten may measure what this one cannot read."),
+            todo=_("Update this Teiten."),
         )
 
 
@@ -175,11 +176,11 @@ def _require_consistent(facts: Facts) -> None:
     _require_whole_matrix(facts)
     for index, row in enumerate(facts.configurations):
         if not isinstance(row.spec.get("agents"), Mapping):
-            raise _wrong(f"Configuration {index} has no agents.")
+            raise _wrong(_("Configuration {index} has no agents.", index=index))
     for trial in facts.trials:
-        where = f"The trial at position {trial.position}"
+        where = _("The trial at position {position}", position=trial.position)
         if not (0 <= trial.configuration < len(facts.configurations) and 1 <= trial.block <= facts.blocks):
-            raise _wrong(f"{where} is of a configuration or block that there is not.")
+            raise _wrong(_("{trial} is of a configuration or block that there is not.", trial=where))
         _require_possible_state(trial, where)
         for attempt in trial.attempts:
             _require_possible_attempt(trial, attempt, where)
@@ -188,38 +189,38 @@ def _require_consistent(facts: Facts) -> None:
 def _require_whole_matrix(facts: Facts) -> None:
     count = len(facts.trials)
     if not count or len({trial.position for trial in facts.trials}) < count:
-        raise _wrong("Trials are missing, or two have the same position.")
+        raise _wrong(_("Trials are missing, or two have the same position."))
     keys = {trial.bundle_key for trial in facts.trials}
     if len(keys) < count or not all(map(_BUNDLE_KEY.fullmatch, keys)):
-        raise _wrong("Two trials have the same bundle_key, or one is not 'run/trial'.")
+        raise _wrong(_("Two trials have the same bundle_key, or one is not 'run/trial'."))
     slots = {(trial.configuration, trial.block) for trial in facts.trials}
     if len(slots) < count or facts.blocks * len(facts.configurations) != count:
-        raise _wrong("It is not one trial a configuration and block.")
+        raise _wrong(_("It is not one trial a configuration and block."))
 
 
 def _require_possible_state(trial: TrialFacts, where: str) -> None:
     if trial.state not in _ENDED_TRIALS:
-        raise _wrong(f"{where} has not ended.")
+        raise _wrong(_("{trial} has not ended.", trial=where))
     numbered = {attempt.number: attempt for attempt in trial.attempts}
     if len(numbered) < len(trial.attempts) or min(numbered, default=1) < 1:
-        raise _wrong(f"{where} has two attempts of one number, or one of none.")
+        raise _wrong(_("{trial} has two attempts of one number, or one of none.", trial=where))
     counted = numbered.get(trial.counted)
     if trial.counted and counted is None:
-        raise _wrong(f"{where} counts an attempt that there is not.")
+        raise _wrong(_("{trial} counts an attempt that there is not.", trial=where))
     done = counted is not None and counted.state is AttemptState.DONE and bool(counted.numbers)
     if (trial.state is TrialState.DONE) is not done:
-        raise _wrong(f"{where} is {trial.state}, and that does not fit its attempts.")
+        raise _wrong(_("{trial} is {state}, and that does not fit its attempts.", trial=where, state=trial.state))
 
 
 def _require_possible_attempt(trial: TrialFacts, attempt: AttemptFacts, where: str) -> None:
     if attempt.state is AttemptState.RUNNING:
-        raise _wrong(f"{where} has an attempt that has not ended.")
+        raise _wrong(_("{trial} has an attempt that has not ended.", trial=where))
     if attempt.bundle not in ("", bundle_name(trial.position, attempt.number)):
-        raise _wrong(f"{where} has a bundle called {attempt.bundle[:80]!r}.")
+        raise _wrong(_("{trial} has a bundle called {name!r}.", trial=where, name=attempt.bundle[:80]))
     if attempt.numbers and not attempt.bundle:
-        raise _wrong(f"{where} has numbers without a bundle.")
+        raise _wrong(_("{trial} has numbers without a bundle.", trial=where))
 
 
 def _wrong(what: str) -> ArchiveError:
-    todo = "Export the run again; this file was changed, or written by something else."
+    todo = _("Export the run again; this file was changed, or written by something else.")
     return ArchiveError(what, where=FACTS, todo=todo)

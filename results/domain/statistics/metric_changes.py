@@ -14,6 +14,8 @@ import numpy as np
 
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.one_fact import MEDIAN_LATENCY, THROUGHPUT, same_fact
+from results.domain.messages import Message, pgettext_lazy
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.quantities import BY_NODE, PLAIN, QUANTITIES, WORKS, By, Quantity, Work
 from results.domain.statistics.verdict import Kind, Verdict
 
@@ -300,10 +302,10 @@ def _cost_in_words(measured: MeasuredQuantity, quantity: Quantity, work: Work) -
     return replace(
         measured,
         name=quantity.name,
-        label=quantity.label.format(work=work.noun),
+        label=Message(quantity.label, values={"work": work.noun}),
         unit=quantity.unit,
         formula=quantity.formula(work),
-        said=quantity.said.format(work=work.noun),
+        said=Message(quantity.said, values={"work": work.noun}),
     )
 
 
@@ -356,15 +358,15 @@ def _waits(trials: Trials) -> Iterator[MeasuredQuantity]:
     for kind in sorted(kinds):
         values: dict[Part, dict[MeasuredTrial, float]] = {}
         for one in trials.every:
-            for node in {node for node, _ in one.wait_shares}:
+            for node in {node for node, _kind in one.wait_shares}:
                 values.setdefault((node, ""), {})[one] = one.wait_shares.get((node, kind), 0.0)
         yield MeasuredQuantity(
             family=f"{WAITS} of {kind}",
             name=WAITS,
-            label=f"Sessions' time: {_IN_WORDS.get(kind, kind)}",
+            label=_("Sessions' time: {doing}", doing=_IN_WORDS.get(kind, kind)),
             unit="%",
-            formula=f"waits of {kind} / all waits × 100",
-            said=f"time of sessions {_IN_WORDS.get(kind, f'waiting: {kind}')}",
+            formula=_("waits of {kind} / all waits × 100", kind=kind),
+            said=_("time of sessions {doing}", doing=_IN_WORDS.get(kind) or _("waiting: {kind}", kind=kind)),
             better=Better.NEITHER,
             minimum_effect=0.1,
             values=values,
@@ -376,16 +378,16 @@ def _often(change: MetricChange) -> bool:
 
 
 _IN_WORDS = {
-    "CPU": "running",
-    "Lock": "waiting for locks",
-    "LWLock": "waiting for lightweight locks",
-    "IO": "waiting for I/O",
-    "Client": "waiting for the client",
-    "IPC": "waiting for another process",
-    "Timeout": "waiting for a timeout",
-    "BufferPin": "waiting for a buffer pin",
-    "Activity": "idle in their main loop",
-    "Extension": "in an extension",
+    "CPU": pgettext_lazy("what sessions do", "running"),
+    "Lock": _("waiting for locks"),
+    "LWLock": _("waiting for lightweight locks"),
+    "IO": _("waiting for I/O"),
+    "Client": _("waiting for the client"),
+    "IPC": _("waiting for another process"),
+    "Timeout": _("waiting for a timeout"),
+    "BufferPin": _("waiting for a buffer pin"),
+    "Activity": _("idle in their main loop"),
+    "Extension": _("in an extension"),
 }
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from results.domain.measurement.metrics import Better
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 
 
 class By(StrEnum):
@@ -34,12 +36,12 @@ class Quantity:
     minimum_effect: float = 0.05
 
     def formula(self, work: Work) -> str:
-        whole = {
+        whole: str = {
             By.TOTAL: self.metric,
-            By.RATE: f"{self.metric} × seconds",
-            By.PROCESSORS: f"{self.metric} / 100 × processors × seconds",
+            By.RATE: _("{metric} × seconds", metric=self.metric),
+            By.PROCESSORS: _("{metric} / 100 × processors × seconds", metric=self.metric),
         }[self.by]
-        return f"{whole} / {work.metric}" if work.metric else whole
+        return Message("{whole} / {pieces}", values={"whole": whole, "pieces": work.metric}) if work.metric else whole
 
 
 @dataclass(frozen=True)
@@ -52,23 +54,25 @@ class Work:
     noun: str
 
 
-WORKS = (Work("transactions", "transaction"), Work("ssb.executions", "query"), Work("", "trial"))
+WORKS = (Work("transactions", _("transaction")), Work("ssb.executions", _("query")), Work("", _("trial")))
 QUANTITIES = (
-    Quantity("cpu", "CPU per {work}", "us", "cpu.busy", By.PROCESSORS, "CPU per {work}", minimum_effect=0.02),
-    Quantity("cpu.user", "CPU in user mode per {work}", "us", "cpu.user", By.PROCESSORS),
-    Quantity("cpu.system", "CPU in the kernel per {work}", "us", "cpu.system", By.PROCESSORS),
-    Quantity("switches", "Context switches per {work}", "1", "context_switches", By.RATE, "context switches"),
-    Quantity("blocks.read", "Blocks read per {work}", "1", "blocks.read", By.TOTAL, "blocks read"),
-    Quantity("blocks.hit", "Blocks hit per {work}", "1", "blocks.hit", By.TOTAL, "blocks hit"),
-    Quantity("blocks.written", "Blocks written per {work}", "1", "blocks.written", By.TOTAL, "blocks written"),
-    Quantity("wal", "WAL per {work}", "B", "wal.bytes", By.TOTAL, "WAL"),
-    Quantity("wal.records", "WAL records per {work}", "1", "wal.records", By.TOTAL),
-    Quantity("wal.images", "Full-page images per {work}", "1", "wal.full_page_images", By.TOTAL),
-    Quantity("temp", "Temporary files per {work}", "B", "temp.bytes", By.TOTAL, "temporary files"),
-    Quantity("disk.read", "Disk reads per {work}", "B", "disk.read", By.RATE, "disk reads", minimum_effect=0.1),
-    Quantity("disk.write", "Disk writes per {work}", "B", "disk.write", By.RATE, "disk writes", minimum_effect=0.1),
-    Quantity("network.sent", "Sent by network per {work}", "B", "network.sent", By.RATE),
-    Quantity("network.received", "Received by network per {work}", "B", "network.received", By.RATE),
+    Quantity("cpu", _("CPU per {work}"), "us", "cpu.busy", By.PROCESSORS, _("CPU per {work}"), minimum_effect=0.02),
+    Quantity("cpu.user", _("CPU in user mode per {work}"), "us", "cpu.user", By.PROCESSORS),
+    Quantity("cpu.system", _("CPU in the kernel per {work}"), "us", "cpu.system", By.PROCESSORS),
+    Quantity("switches", _("Context switches per {work}"), "1", "context_switches", By.RATE, _("context switches")),
+    Quantity("blocks.read", _("Blocks read per {work}"), "1", "blocks.read", By.TOTAL, _("blocks read")),
+    Quantity("blocks.hit", _("Blocks hit per {work}"), "1", "blocks.hit", By.TOTAL, _("blocks hit")),
+    Quantity("blocks.written", _("Blocks written per {work}"), "1", "blocks.written", By.TOTAL, _("blocks written")),
+    Quantity("wal", _("WAL per {work}"), "B", "wal.bytes", By.TOTAL, _("WAL")),
+    Quantity("wal.records", _("WAL records per {work}"), "1", "wal.records", By.TOTAL),
+    Quantity("wal.images", _("Full-page images per {work}"), "1", "wal.full_page_images", By.TOTAL),
+    Quantity("temp", _("Temporary files per {work}"), "B", "temp.bytes", By.TOTAL, _("temporary files")),
+    Quantity("disk.read", _("Disk reads per {work}"), "B", "disk.read", By.RATE, _("disk reads"), minimum_effect=0.1),
+    Quantity(
+        "disk.write", _("Disk writes per {work}"), "B", "disk.write", By.RATE, _("disk writes"), minimum_effect=0.1
+    ),
+    Quantity("network.sent", _("Sent by network per {work}"), "B", "network.sent", By.RATE),
+    Quantity("network.received", _("Received by network per {work}"), "B", "network.received", By.RATE),
 )
 # what a transaction costs at a node where several had parts of the work: told apart when the trial was read
 BY_NODE = {
@@ -80,17 +84,17 @@ BY_NODE = {
 }
 # totals that are shown as they are measured: name → what the sentence calls them
 PLAIN = {
-    "tps": "throughput",
-    "latency.mean": "mean latency",
-    "latency.p50": "median latency",
+    "tps": _("throughput"),
+    "latency.mean": _("mean latency"),
+    "latency.p50": _("median latency"),
     "latency.p95": "",
-    "latency.p99": "p99 latency",
+    "latency.p99": _("p99 latency"),
     "latency.p99.9": "",
     "latency.max": "",
     "buffers.hit_ratio": "",
-    "checkpoints": "checkpoints",
+    "checkpoints": _("checkpoints"),
     "run_queue": "",
-    "ssb.jit.seconds": "compiling (JIT)",
+    "ssb.jit.seconds": _("compiling (JIT)"),
     "cpu.busy": "",
     "failed": "",
 }

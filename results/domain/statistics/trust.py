@@ -12,7 +12,9 @@ from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
-from results.domain.units import counted, format_number
+from results.domain.messages import Message, ngettext_lazy, pgettext_lazy
+from results.domain.messages import gettext_lazy as _
+from results.domain.units import format_number
 
 FEW_REPLICATES, ENOUGH_REPLICATES = 5, 10
 SHORT_S, LONG_S = 10.0, 60.0
@@ -34,7 +36,10 @@ class Grade(StrEnum):
     @property
     def words(self) -> str:
         """As pages write it; '' where nothing is to be said."""
-        return {Grade.FINE: "", Grade.MIND: "mind this", Grade.WEAK: "weak"}[self]
+        return _GRADES.get(self, "")
+
+
+_GRADES = {Grade.MIND: _("mind this"), Grade.WEAK: pgettext_lazy("grade of trust", "weak")}
 
 
 @dataclass(frozen=True)
@@ -159,11 +164,16 @@ class Trust:
         named = {fact.name: fact for fact in self.facts}
         if "replicates" not in named:
             return ""
-        start = f"from {named['replicates'].basis}"
-        if duration := named["duration"].basis:
-            start = f"{start} of {duration}"
-        rest = [fact.basis for fact in self.facts[2:] if fact.grade is Grade.WEAK and fact.basis]
-        return ", ".join([" ".join([start, *rest[:1]]), *rest[1:]])
+        replicates, duration = named["replicates"].basis, named["duration"].basis
+        basis = _("from {replicates}", replicates=replicates)
+        if duration:
+            basis = _("from {replicates} of {duration}", replicates=replicates, duration=duration)
+        reasons = [fact.basis for fact in self.facts[2:] if fact.grade is Grade.WEAK and fact.basis]
+        if reasons:
+            basis = pgettext_lazy("what a headline rests on", "{basis} {reason}", basis=basis, reason=reasons[0])
+        for reason in reasons[1:]:
+            basis = pgettext_lazy("what a headline rests on", "{basis}, {reason}", basis=basis, reason=reason)
+        return basis
 
 
 def trust(sides: Sides, trials: Sequence[TrialFacts], noise: Noise | None) -> Trust:
@@ -188,7 +198,9 @@ def trust(sides: Sides, trials: Sequence[TrialFacts], noise: Noise | None) -> Tr
 
 def _replicates(sides: Sides) -> Fact:
     fewest, most = min(sides.replicates), max(sides.replicates)
-    count = counted(fewest, "replicate") if fewest == most else f"{fewest} to {most} replicates"
+    count = ngettext_lazy("{number:,} replicate", "{number:,} replicates", fewest)
+    if fewest != most:
+        count = _("{fewest} to {most} replicates", fewest=fewest, most=most)
     grade = _at_least(fewest, FEW_REPLICATES, ENOUGH_REPLICATES)
     return Fact("replicates", fewest, "1", grade, count, count)
 
@@ -196,11 +208,13 @@ def _replicates(sides: Sides) -> Fact:
 def _duration(trials: Sequence[TrialFacts]) -> Fact:
     seconds = [trial.seconds for trial in trials if trial.seconds is not None]
     if not seconds:
-        return Fact("duration", None, "s", Grade.MIND, "duration not recorded")
+        return Fact("duration", None, "s", Grade.MIND, _("duration not recorded"))
     shortest, longest = format_seconds(min(seconds)), format_seconds(max(seconds))
-    span = shortest if shortest == longest else f"{shortest} to {longest}"
+    span: str = shortest
+    if shortest != longest:
+        span = pgettext_lazy("durations", "{shortest} to {longest}", shortest=shortest, longest=longest)
     grade = _at_least(min(seconds) * 1.001, SHORT_S, LONG_S)
-    return Fact("duration", min(seconds), "s", grade, f"{span} each", span)
+    return Fact("duration", min(seconds), "s", grade, _("{span} each", span=span), span)
 
 
 def _warm_up(trials: Sequence[TrialFacts]) -> Fact:
@@ -208,47 +222,56 @@ def _warm_up(trials: Sequence[TrialFacts]) -> Fact:
         return _untimed(trials)
     least = min((trial.warmup_s or 0 for trial in trials), default=0)
     if least:
-        return Fact("warm_up", least, "s", Grade.FINE, f"{format_seconds(least)} of warm-up")
+        return Fact("warm_up", least, "s", Grade.FINE, _("{span} of warm-up", span=format_seconds(least)))
     meant = bool(trials) and all(trial.cold for trial in trials)
-    words = "caches cold as planned" if meant else "no warm-up"
+    words = _("caches cold as planned") if meant else _("no warm-up")
     return Fact("warm_up", 0, "s", Grade.FINE if meant else Grade.MIND, words)
 
 
 def _untimed(trials: Sequence[TrialFacts]) -> Fact:
     if any(trial.seconds is not None for trial in trials):
-        return Fact("warm_up", None, "s", Grade.FINE, "each trial until its work is done")
-    return Fact("warm_up", None, "s", Grade.MIND, "warm-up not recorded")
+        return Fact("warm_up", None, "s", Grade.FINE, _("each trial until its work is done"))
+    return Fact("warm_up", None, "s", Grade.MIND, _("warm-up not recorded"))
 
 
 def _spread(sides: Sides) -> Fact:
     if not sides.spreads:
-        return Fact("spread", None, "%", Grade.WEAK, "spread not known", "with a spread that nobody knows")
+        return Fact("spread", None, "%", Grade.WEAK, _("spread not known"), _("with a spread that nobody knows"))
     percent = 100 * median(sides.spreads)
     grade = _at_most(percent, 100 * sides.minimum_effect, 100 * MUCH_SPREAD * sides.minimum_effect)
     text = f"{_two_digits(percent)} %"
-    return Fact("spread", percent, "%", grade, f"spread {text}", f"that spread by {text}")
+    words, basis = _("spread {percent}", percent=text), _("that spread by {percent}", percent=text)
+    return Fact("spread", percent, "%", grade, words, basis)
 
 
 def _steady(trials: Sequence[TrialFacts]) -> Fact:
     known = [(trial, trial.is_unsteady) for trial in trials if trial.is_unsteady is not None]
     if not known:
-        return Fact("steady", None, "%", Grade.MIND, "steadiness not known")
+        return Fact("steady", None, "%", Grade.MIND, _("steadiness not known"))
     unsteady = [trial for trial, doubted in known if doubted]
     share = len(unsteady) / len(known)
     grade = _at_most(share, SOME_UNSTEADY, MOST_UNSTEADY)
-    words = f"{len(unsteady)} of {counted(len(known), 'trial')} unsteady" if unsteady else "steady"
+    words = _("steady")
+    if unsteady:
+        words = ngettext_lazy(
+            "{unsteady} of {number:,} trial unsteady",
+            "{unsteady} of {number:,} trials unsteady",
+            len(known),
+            unsteady=len(unsteady),
+        )
     worst = max(unsteady, key=lambda trial: max(trial.trend or 0, trial.start or 0), default=None)
-    return Fact("steady", 100 * share, "%", grade, words, "most of them unsteady", worst.trial_id if worst else None)
+    basis = _("most of them unsteady")
+    return Fact("steady", 100 * share, "%", grade, words, basis, worst.trial_id if worst else None)
 
 
 def _client(trials: Sequence[TrialFacts]) -> Fact:
     known = [trial.shares_host for trial in trials if trial.shares_host is not None]
     if not known:
-        return Fact("client", None, "%", Grade.MIND, "where the client ran is not recorded")
+        return Fact("client", None, "%", Grade.MIND, _("where the client ran is not recorded"))
     share = 100 * sum(known) / len(known)
-    words = "client on the server's host" if share == 100 else "client on a host of its own"
+    words = _("client on the server's host") if share == 100 else _("client on a host of its own")
     if 0 < share < 100:
-        words = "client on the server's host in some trials"
+        words = _("client on the server's host in some trials")
     return Fact("client", share, "%", Grade.MIND if share else Grade.FINE, words)
 
 
@@ -257,23 +280,27 @@ def _processors(trials: Sequence[TrialFacts]) -> Fact:
     clients = _busy(trials, lambda trial: trial.client_busy)
     servers = _busy(trials, lambda trial: trial.server_busy)
     if clients is None and servers is None:
-        return Fact("processors", None, "%", Grade.MIND, "processors not recorded")
+        return Fact("processors", None, "%", Grade.MIND, _("processors not recorded"))
     if clients is None:
         assert servers is not None
-        words = f"server's processors {servers.words} busy"
+        words = _("server's processors {busy} busy", busy=servers.words)
         return Fact("processors", servers.median, "%", Grade.MIND, words, trial_id=servers.trial_id)
     grade = _at_most(clients.median, BUSY_PERCENT, FULL_PERCENT)
     if any(trial.shares_host for trial in trials):
-        words, basis = f"processors {clients.words} busy", "on one full machine"
+        words, basis = _("processors {busy} busy", busy=clients.words), _("on one full machine")
     else:
-        words, basis = _apart(clients, servers), "with a full client machine"
+        words, basis = _apart(clients, servers), _("with a full client machine")
     return Fact("processors", clients.median, "%", grade, words, basis, clients.trial_id)
 
 
-def _apart(clients: _Busy, servers: _Busy | None) -> str:
+def _apart(clients: _Busy, servers: _Busy | None) -> Message:
     if servers is None:
-        return f"client's processors {clients.words} busy"
-    return f"processors {clients.words} busy on the client, {servers.words} on the server"
+        return _("client's processors {busy} busy", busy=clients.words)
+    return _(
+        "processors {clients} busy on the client, {servers} on the server",
+        clients=clients.words,
+        servers=servers.words,
+    )
 
 
 class _Busy(NamedTuple):
@@ -284,7 +311,9 @@ class _Busy(NamedTuple):
     @property
     def words(self) -> str:
         middle, most = f"{self.median:.0f}", f"{self.largest:.0f}"
-        return f"{middle} %" if middle == most else f"{middle} % (up to {most} %)"
+        if middle == most:
+            return f"{middle} %"
+        return _("{middle} (up to {most})", middle=f"{middle} %", most=f"{most} %")
 
 
 def _busy(trials: Iterable[TrialFacts], of: Callable[[TrialFacts], float | None]) -> _Busy | None:
@@ -298,39 +327,57 @@ def _busy(trials: Iterable[TrialFacts], of: Callable[[TrialFacts], float | None]
 def _drift(sides: Sides) -> Fact:
     runs = {*sides.drifting, *sides.ordered}
     if not runs:
-        return Fact("drift", 0, "1", Grade.FINE, "no drift seen")
-    words = [f"{_runs(sides.drifting)} drifted"] if sides.drifting else []
-    words += [f"place within a block mattered in {_runs(sides.ordered)}"] if sides.ordered else []
-    basis = "while values drifted" if sides.drifting else "whose place within a block mattered"
-    return Fact("drift", len(runs), "1", Grade.WEAK, ", ".join(words), basis)
+        return Fact("drift", 0, "1", Grade.FINE, _("no drift seen"))
+    basis = _("while values drifted") if sides.drifting else _("whose place within a block mattered")
+    return Fact("drift", len(runs), "1", Grade.WEAK, _drift_words(sides), basis)
 
 
-def _runs(ids: Iterable[int]) -> str:
+def _drift_words(sides: Sides) -> Message:
+    if not sides.ordered:
+        return _drifted(sides.drifting)
+    if not sides.drifting:
+        return _ordered(sides.ordered)
+    return _("{drifted}, {ordered}", drifted=_drifted(sides.drifting), ordered=_ordered(sides.ordered))
+
+
+def _drifted(ids: Iterable[int]) -> Message:
     runs = sorted(set(ids))
-    return f"run{'s' * (len(runs) > 1)} {', '.join(map(str, runs))}"
+    return ngettext_lazy("run {runs} drifted", "runs {runs} drifted", len(runs), runs=", ".join(map(str, runs)))
+
+
+def _ordered(ids: Iterable[int]) -> Message:
+    runs = sorted(set(ids))
+    return ngettext_lazy(
+        "place within a block mattered in run {runs}",
+        "place within a block mattered in runs {runs}",
+        len(runs),
+        runs=", ".join(map(str, runs)),
+    )
 
 
 def _noise(noise: Noise | None, minimum_effect: float) -> Fact:
     if noise is None:
-        return Fact("noise", None, "%", Grade.MIND, "A/A noise never measured")
+        return Fact("noise", None, "%", Grade.MIND, _("A/A noise never measured"))
     if noise.spread is None:
-        return Fact("noise", None, "%", Grade.MIND, "A/A noise of all these values not known", run_id=noise.run_id)
+        words = _("A/A noise of all these values not known")
+        return Fact("noise", None, "%", Grade.MIND, words, run_id=noise.run_id)
     percent = 100 * noise.spread
     grade = _at_most(percent, 100 * minimum_effect, 100 * MUCH_SPREAD * minimum_effect)
-    words = f"A/A noise {_two_digits(percent)} %"
-    return Fact("noise", percent, "%", grade, words, "on a noisy machine", run_id=noise.run_id)
+    words = _("A/A noise {percent}", percent=f"{_two_digits(percent)} %")
+    return Fact("noise", percent, "%", grade, words, _("on a noisy machine"), run_id=noise.run_id)
 
 
 def _detectable(sides: Sides) -> Iterable[Fact]:
     if not sides.compared:
         return
     if not sides.detectable:
-        yield Fact("detectable", None, "%", Grade.WEAK, "too few replicates to show a difference")
+        yield Fact("detectable", None, "%", Grade.WEAK, _("too few replicates to show a difference"))
         return
     percent = 100 * median(sides.detectable)
     effect = 100 * sides.minimum_effect
     grade = _at_most(percent, LARGE_EFFECT * effect, LARGEST_EFFECT * effect)
-    yield Fact("detectable", percent, "%", grade, f"shows differences from {_two_digits(percent)} %")
+    words = _("shows differences from {percent}", percent=f"{_two_digits(percent)} %")
+    yield Fact("detectable", percent, "%", grade, words)
 
 
 def _days(sides: Sides, trials: Sequence[TrialFacts]) -> Iterable[Fact]:
@@ -342,15 +389,15 @@ def _days(sides: Sides, trials: Sequence[TrialFacts]) -> Iterable[Fact]:
     )
     if base and other and base.isdisjoint(other):
         grade = Grade.MIND if sides.levels_known else Grade.WEAK
-        words = f"sides measured on other days ({_span(base)}; {_span(other)})"
-        yield Fact("days", len(base | other), "1", grade, words, "with the sides measured on other days")
+        words = _("sides measured on other days ({base}; {other})", base=_span(base), other=_span(other))
+        yield Fact("days", len(base | other), "1", grade, words, _("with the sides measured on other days"))
     else:
-        yield Fact("days", len(base | other), "1", Grade.MIND, "sides measured in different runs")
+        yield Fact("days", len(base | other), "1", Grade.MIND, _("sides measured in different runs"))
 
 
 def _span(days: Iterable[str]) -> str:
     first, *rest = sorted(days)
-    return f"{first} to {rest[-1]}" if rest else first
+    return pgettext_lazy("days", "{first} to {last}", first=first, last=rest[-1]) if rest else first
 
 
 def format_seconds(seconds: float) -> str:

@@ -13,6 +13,8 @@ from scipy import special, stats
 
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.statistics import power
 from results.domain.statistics.borrowing import Variances, borrowed_variances
 from results.domain.statistics.difference import Differences, differences, in_shared_runs
@@ -44,9 +46,18 @@ class Kind(StrEnum):
     @property
     def words(self) -> str:
         """As pages write it; the value itself stands in JSON, in citations and in style sheets."""
-        return "undecided" if self is Kind.TOO_FEW else self.replace("-", " ")
+        return _WORDS[self]
 
 
+_WORDS = {
+    Kind.BETTER: pgettext_lazy("verdict", "better"),
+    Kind.WORSE: pgettext_lazy("verdict", "worse"),
+    Kind.HIGHER: pgettext_lazy("verdict", "higher"),
+    Kind.LOWER: pgettext_lazy("verdict", "lower"),
+    Kind.SAME: pgettext_lazy("verdict", "same"),
+    Kind.TOO_FEW: pgettext_lazy("verdict", "undecided"),
+    Kind.NOT_COMPARABLE: pgettext_lazy("verdict", "not comparable"),
+}
 _UP = {Better.HIGHER: Kind.BETTER, Better.LOWER: Kind.WORSE, Better.NEITHER: Kind.HIGHER}
 _DOWN = {Better.HIGHER: Kind.WORSE, Better.LOWER: Kind.BETTER, Better.NEITHER: Kind.LOWER}
 
@@ -137,8 +148,15 @@ class Verdict:
     @property
     def words(self) -> str:
         """As pages write it."""
-        known = self.kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
-        return f"{self.kind.words} in these runs" if self.of_these_runs and known else self.kind.words
+        return words_of(self.kind, of_these_runs=self.of_these_runs)
+
+
+def words_of(kind: Kind, *, of_these_runs: bool) -> str:
+    """Return the words of a verdict.
+
+    of_these_runs: it says nothing of what other runs would show."""
+    decided = kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
+    return _("{verdict} in these runs", verdict=kind.words) if of_these_runs and decided else kind.words
 
 
 def direction(higher: bool, better: Better) -> Kind:
@@ -156,7 +174,9 @@ def judge(questions: Sequence[Question], rule: int = RULE, *, beside: Sequence[Q
     rule: of a citation the one that it was made by."""
     if rule not in RULES:
         raise TeitenError(
-            f"There is no rule {rule} for verdicts.", where="rule", todo=f"There are {', '.join(map(str, RULES))}."
+            _("There is no rule {rule} for verdicts.", rule=rule),
+            where="rule",
+            todo=_("There are {names}.", names=", ".join(map(str, RULES))),
         )
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what cannot be had is None in the verdict
         every = (*questions, *beside)
