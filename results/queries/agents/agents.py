@@ -12,7 +12,10 @@ from django.db.models import Prefetch
 from results import models
 from results.domain.environment.layers import difference
 from results.domain.kinds.host_factors import HostFactor, read
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_error import shown_error
 from results.queries.shared.ids import NotFound
+from results.queries.shared.words import stored
 
 _RECENT = 20
 
@@ -219,7 +222,7 @@ def _agents() -> Any:
 def _stored(name: str) -> models.Agent:
     agent: models.Agent | None = _agents().filter(name=name).first()
     if agent is None:
-        raise NotFound(f"There is no agent {name!r}.")
+        raise NotFound(_("There is no agent {name!r}.", name=name))
     return agent
 
 
@@ -238,7 +241,6 @@ _PLAIN = (
     "host_key_fingerprint",
     "offered_fingerprint",
     "state",
-    "error",
     "seen_at",
     "facts_at",
     "cores",
@@ -250,13 +252,14 @@ _PLAIN = (
     "keep_days",
     "disk_budget_gb",
     "clusters_at",
-    "clusters_error",
 )
 
 
 def _agent(agent: models.Agent) -> AgentRow:
     return AgentRow(
         **{name: getattr(agent, name) for name in _PLAIN},
+        error=_error(agent.error),
+        clusters_error=_error(agent.clusters_error),
         jump=agent.jump.name if agent.jump else "",
         search=tuple(agent.search),
         busy=_busy(agent),
@@ -287,8 +290,12 @@ def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
         since=row.since,
         running=by is not None and by == row.trial_id and not row.error,
         tried_at=row.tried_at,
-        error=row.error,
+        error=stored(row.error),
     )
+
+
+def _error(error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return shown_error(error) if error else error
 
 
 def _installation(row: models.Installation, agent: str) -> InstallationRow:

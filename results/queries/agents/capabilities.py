@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from results import sql
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, matching_runs
+from results.queries.shared.words import as_messages
 
 OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
 """no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
@@ -48,6 +49,9 @@ class CapabilityRow:
     measured_at: datetime | None
     published: bool
 
+    def __post_init__(self) -> None:
+        as_messages(self, "title", "group", "message", "compared")
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -62,6 +66,9 @@ class Answer:
     statement: str
     sqlstate: str
     seconds: float
+
+    def __post_init__(self) -> None:
+        as_messages(self, "title", "group", "message", "compared")
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from results.domain.matrix import TrialSpec
 from results.domain.matrix.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
 from results.domain.plan import Kinds
 from results.domain.states import TrialState
+from results.domain.stored_error import shown_error
 from results.hostfactors import known_hosts
 from results.pruning import REMOVE
 from results.queries.agents.agents import AgentRow, InstallationRow
+from results.queries.shared.words import stored
 
 _GB = 1024**3
 _LATEST = 10
@@ -203,7 +205,7 @@ def _row(row: models.Cluster, candidate: Candidate, fate: Fate, agent: AgentRow)
         kept=fate.kept,
         due_at=fate.due_at,
         why=fate.why,
-        error=row.error,
+        error=shown_error(row.error) if row.error else row.error,
         tried_at=row.tried_at,
     )
 
@@ -215,7 +217,7 @@ def _removals(agent: str) -> tuple[Removal, ...]:
             at=entry.at,
             actor=entry.actor,
             directory=entry.detail["directory"],
-            why=entry.detail["why"],
+            why=stored(entry.detail["why"]),
             size_bytes=entry.detail["size_bytes"],
             step=entry.detail["step"],
         )

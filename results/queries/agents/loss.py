@@ -11,6 +11,8 @@ from django.db.models import Count, Q, Sum
 from results import models
 from results.cron import cron_line
 from results.domain.kinds.host_factors import read
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 from results.domain.states import TrialState
 from results.queries.shared.ids import NotFound
 
@@ -61,15 +63,22 @@ class AgentLoss:
     def keeps_on_lists(self) -> str:
         """Why it cannot be archived; '' where it can."""
         if self.trials_open:
-            some = "A trial waits" if self.trials_open == 1 else f"{self.trials_open} trials wait"
-            return f"{some} for it or run on it: cancel them, or wait for their end."
+            return ngettext_lazy(
+                "A trial waits for it or run on it: cancel them, or wait for their end.",
+                "{number} trials wait for it or run on it: cancel them, or wait for their end.",
+                self.trials_open,
+            )
         if self.held:
-            return "A contact, a removal or the end of a trial uses it at this moment: try again in a minute."
+            return _("A contact, a removal or the end of a trial uses it at this moment: try again in a minute.")
         if self.behind:
-            return f"{', '.join(self.behind)} is reached through it: give that another way, or archive it first."
+            return _(
+                "{agents} is reached through it: give that another way, or archive it first.",
+                agents=", ".join(self.behind),
+            )
         if self.changed:
-            return (
-                f"{', '.join(self.changed)} is not back at its own value there: contact the agent, which sets it back."
+            return _(
+                "{factors} is not back at its own value there: contact the agent, which sets it back.",
+                factors=", ".join(self.changed),
             )
         return ""
 
@@ -79,11 +88,11 @@ class AgentLoss:
         if self.keeps_on_lists:
             return self.keeps_on_lists
         if self.trials:
-            return "Trials were made for it, whose history names it." + (
-                "" if self.archived else " Archive it instead."
-            )
+            if self.archived:
+                return _("Trials were made for it, whose history names it.")
+            return _("Trials were made for it, whose history names it. Archive it instead.")
         if self.archived_behind:
-            return f"{', '.join(self.archived_behind)}, archived, is reached through it."
+            return _("{agents}, archived, is reached through it.", agents=", ".join(self.archived_behind))
         return ""
 
 
@@ -91,7 +100,7 @@ def agent_loss(name: str) -> AgentLoss:
     """Return what hangs on an agent. Nine queries. Raises NotFound."""
     agent = models.Agent.objects.filter(name=name).prefetch_related("host_factors").first()
     if agent is None:
-        raise NotFound(f"There is no agent {name!r}.")
+        raise NotFound(_("There is no agent {name!r}.", name=name))
     trials = models.Trial.objects.filter(agents__contains=[agent.pk])
     still_open = Count("pk", filter=Q(state__in=[TrialState.WAITING, TrialState.RUNNING]))
     counts = trials.aggregate(trials=Count("pk"), trials_open=still_open, runs=Count("run_id", distinct=True))

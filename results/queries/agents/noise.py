@@ -8,6 +8,7 @@ from datetime import datetime
 
 from results import sql
 from results.domain.statistics.power import detectable, replicates_needed
+from results.queries.shared.words import as_messages
 
 USUAL_REPLICATES = 5
 
@@ -62,6 +63,9 @@ class AgentNoise:
     configurations: int
     replicates: int
     minimum_effect: float
+
+    def __post_init__(self) -> None:
+        as_messages(self, "title")
 
     @property
     def detectable(self) -> float | None:

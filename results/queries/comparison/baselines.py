@@ -8,6 +8,7 @@ from typing import Protocol
 
 from results.domain.environment.rules import BUILDS
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.cells import Key, Unmatched
 from results.queries.comparison.references import ReferenceRow
 from results.queries.comparison.units import RUN
@@ -127,6 +128,6 @@ def _one_series(wanted: str, chosen: Selection, series: Sequence[str]) -> dict[s
 
 def _no_baseline(wanted: str, series: Sequence[str]) -> TeitenError:
     if CELL in wanted or wanted.startswith(CELL.lstrip()):
-        todo = "Write the series, ' at ', and its value of x."
-        return TeitenError(f"No cell is called {wanted!r}.", where="baseline", todo=todo)
+        todo = _("Write the series, ' at ', and its value of x.")
+        return TeitenError(_("No cell is called {name!r}.", name=wanted), where="baseline", todo=todo)
     return unknown_choice("baseline", "series", wanted, series)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.cells import Comparison, Key
 from results.queries.comparison.dataclass_values import from_json, to_json
@@ -99,7 +100,7 @@ def cited(hash_: str) -> Citation:
     """Two queries. Raises NotFound."""
     rows = list_snapshots(hash_=hash_, limit=1)
     if not rows:
-        raise NotFound(f"There is no citation {hash_}.")
+        raise NotFound(_("There is no citation {hash}.", hash=hash_))
     text = "SELECT content::json AS content FROM results_snapshot WHERE hash = %(hash)s"
     (stored,) = sql.rows(_Content, text, {"hash": hash_})
     return Citation(rows[0], from_json(Comparison, stored.content))

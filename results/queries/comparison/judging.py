@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from results.domain.environment.difference import EnvironmentDifference, KeyJudgement, merged, ranked
 from results.domain.environment.rules import PLAN, Cause
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.verdict import Question, Verdict, judge
 from results.queries.comparison.baselines import Baseline
@@ -34,10 +35,10 @@ _NOTHING_IN_COMMON = KeyJudgement(
     (),
     (),
     Cause.CONFOUNDER,
-    "The two sides have no configuration in common: each was measured under conditions that the other was not.",
+    _("The two sides have no configuration in common: each was measured under conditions that the other was not."),
     warn=True,
 )
-_LEFT_OUT = "The other side lacks them: neither the ratio nor the verdict speaks of them."
+_LEFT_OUT = _("The other side lacks them: neither the ratio nor the verdict speaks of them.")
 
 
 @dataclass(frozen=True)

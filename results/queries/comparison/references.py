@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from results import sql
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 
 
@@ -31,6 +32,6 @@ def reference(name: str, known: tuple[str, ...]) -> ReferenceRow:
     """Return the reference of this name. One query. Raises TeitenError that names those that there are."""
     rows = sql.rows(ReferenceRow, sql.load(__file__), {"name": name})
     if not rows:
-        todo = suggestion(name, known) if known else "Save a line of a citation as one."
-        raise TeitenError(f"There is no reference {name!r}.", where="baseline", todo=todo)
+        todo = suggestion(name, known) if known else _("Save a line of a citation as one.")
+        raise TeitenError(_("There is no reference {name!r}.", name=name), where="baseline", todo=todo)
     return rows[0]

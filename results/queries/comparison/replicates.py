@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
 from results.queries.comparison.cells import Key, Replicate, fields_of, sample_of
 from results.queries.comparison.units import RUN, WHEN, Unit
@@ -15,6 +16,7 @@ from results.queries.shared.composites import Parts
 from results.queries.shared.facets import passing
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.selection import JOINT, LABEL, NODE, Selection, dimensions
+from results.queries.shared.words import name_of
 
 OWN = (LABEL, NODE)
 
@@ -108,9 +110,9 @@ def _filtered(chosen: Selection, name: str, one: str) -> list[str] | None:
     if several := chosen.filters.get(name):
         if len(several) > 1 and name not in chosen.axes:
             raise TeitenError(
-                f"A trial's values of {', '.join(several)} are not replicates of one another.",
+                _("A trial's values of {names} are not replicates of one another.", names=", ".join(several)),
                 where=f"filter.{name}",
-                todo=f"Choose one {name}, or {name} as x, series or panel.",
+                todo=_("Choose one {name}, or {name} as x, series or panel.", name=name_of(name)),
             )
         return list(several)
     return None if name in chosen.axes else [one]

@@ -8,7 +8,9 @@ from typing import Any
 
 from results.domain.environment.difference import Environment
 from results.domain.environment.layers import LayerKind
-from results.domain.units import counted, format_quantity
+from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
+from results.domain.units import format_quantity
 
 _Content = Mapping[str, Any]
 SERVER = "primary"
@@ -58,7 +60,11 @@ def _content(environment: Environment, kind: LayerKind, node: str = SERVER) -> _
 def _processor(environment: Environment) -> str:
     hardware = _content(environment, LayerKind.HARDWARE)
     usable = hardware.get("cpu.usable") or hardware.get("cpu.online") or hardware.get("cpu.cores")
-    return ", ".join(filter(None, (hardware.get("cpu.model", ""), counted(usable, "processor") if usable else "")))
+    model = str(hardware.get("cpu.model") or "")
+    if not usable:
+        return model
+    count = ngettext_lazy("{number:,} processor", "{number:,} processors", usable)
+    return Message("{model}, {count}", values={"model": model, "count": count}) if model else count
 
 
 def _memory(environment: Environment) -> str:
@@ -111,15 +117,15 @@ def _client(environment: Environment) -> str:
 
 
 _ROWS: Mapping[str, Callable[[Environment], str]] = {
-    "processor": _processor,
-    "memory": _memory,
-    "virtualisation": _virtualisation,
-    "system": _system,
-    "file system": _storage,
+    _("processor"): _processor,
+    _("memory"): _memory,
+    _("virtualisation"): _virtualisation,
+    _("system"): _system,
+    _("file system"): _storage,
     "PostgreSQL": _version,
     "configure": _configure,
     "initdb": _initdb,
-    "access method": _access_method,
-    "topology": _topology,
-    "client programs": _client,
+    _("access method"): _access_method,
+    _("topology"): _topology,
+    _("client programs"): _client,
 }

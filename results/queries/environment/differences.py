@@ -12,8 +12,10 @@ from results.domain.environment.difference import Environment, EnvironmentDiffer
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import AGENT
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.queries.environment.environments import TrialEnvironment, environments_of, planned
 from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.words import name_of
 
 _FACTS = (LayerKind.HARDWARE, LayerKind.KERNEL, LayerKind.STORAGE, LayerKind.TOOL)
 _ROLE = "agent."
@@ -83,8 +85,8 @@ def offers() -> list[Offer]:
     runs = models.Run.objects.filter(archived=False).order_by("-pk").values_list("pk", "name")[:_MOST_OFFERED]
     agents = models.Agent.objects.order_by("name").values_list("name", flat=True)
     return [
-        *(Offer(f"run:{pk}", f"run {pk}, {name}") for pk, name in runs),
-        *(Offer(f"agent:{name}", f"agent {name}") for name in agents),
+        *(Offer(f"run:{pk}", _("run {run}, {name}", run=pk, name=name)) for pk, name in runs),
+        *(Offer(f"agent:{name}", _("agent {name}", name=name)) for name in agents),
     ]
 
 
@@ -92,7 +94,9 @@ def _read(where: str, text: str) -> tuple[str, str]:
     match = _REFERENCE.fullmatch(text.strip())
     if match is None or (match[1] != "agent" and not _ID.fullmatch(match[2])):
         raise TeitenError(
-            f"{text!r} is no trial, run or agent.", where=where, todo="Write trial:12, run:3 or agent:db1."
+            _("{text!r} is no trial, run or agent.", text=text),
+            where=where,
+            todo=_("Write trial:12, run:3 or agent:db1."),
         )
     return match[1], match[2]
 
@@ -109,7 +113,7 @@ class _Side:
         known = models.Trial.objects.select_related("run__publication", "configuration")
         trial = known.filter(pk=known_id(int(name), "trial")).first()
         if trial is None:
-            raise NotFound(f"There is no trial {name}.")
+            raise NotFound(_("There is no {kind} {number}.", kind=name_of("trial"), number=name))
         latest = trial.attempt_id or trial.attempts.exclude(environment="").values_list("pk", flat=True).last()
         self.attempts = (latest,) if latest else ()
         return Subject(
@@ -127,7 +131,7 @@ class _Side:
     def _run(self, name: str) -> Subject:
         run = models.Run.objects.select_related("publication").filter(pk=known_id(int(name), "run")).first()
         if run is None:
-            raise NotFound(f"There is no run {name}.")
+            raise NotFound(_("There is no {kind} {number}.", kind=name_of("run"), number=name))
         self.attempts = list(run.trials.exclude(attempt=None).values_list("attempt_id", flat=True))
         return Subject(
             f"run:{run.pk}", "run", run.pk, run.name, run.pk, run.name, {}, _publisher(run), len(self.attempts)
@@ -136,7 +140,7 @@ class _Side:
     def _agent(self, name: str) -> Subject:
         agent = models.Agent.objects.filter(name=name).first()
         if agent is None:
-            raise NotFound(f"There is no agent {name!r}.")
+            raise NotFound(_("There is no agent {name!r}.", name=name))
         facts = models.HostFacts.objects.filter(agent=agent).order_by("-at", "-pk").first()
         layers = facts.layers.filter(kind__in=_FACTS).order_by("hash") if facts else ()
         self.facts = [(layer.kind, layer.content) for layer in layers]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Point
 from results.queries.presets.access_methods import HEAP, AccessMethods, AccessMethodTable
@@ -13,13 +14,13 @@ from results.queries.shared.metrics import MetricRow
 
 # what is asked of an access method → the metric that answers
 QUESTIONS = {
-    "size": "size.table",
-    "growth": "tpcb.growth",
-    "loading": "bulk_insert.seconds",
-    "sequential scan": "scan.seconds",
-    "index scan": "index_scan.latency",
+    _("size"): "size.table",
+    _("growth"): "tpcb.growth",
+    _("loading"): "bulk_insert.seconds",
+    _("sequential scan"): "scan.seconds",
+    _("index scan"): "index_scan.latency",
     "UPDATE": "update.latency",
-    "maintenance": "maintenance.seconds",
+    _("maintenance"): "maintenance.seconds",
     "TPC-B-like": "tpcb.tps",
 }
 

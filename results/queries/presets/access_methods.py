@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import level_name, matched_by, sources
 from results.queries.shared.composites import composite_parts
@@ -23,12 +24,12 @@ _BY = (ACCESS_METHOD, "installation")  # what makes a series
 
 # (heading, metrics in order); a metric that no run has is left out
 GROUPS = (
-    ("Sizes", ("size.table", "size.indexes")),
-    ("Growth by updates", ("growth.percent", "tpcb.growth", "dead_tuples")),
-    ("Maintenance", ("maintenance.seconds",)),
-    ("Latency", ("update.latency", "commit.latency", "index_scan.latency")),
-    ("Reading and loading", ("scan.seconds", "bulk_insert.seconds")),
-    ("Throughput", ("tpcb.tps",)),
+    (_("Sizes"), ("size.table", "size.indexes")),
+    (_("Growth by updates"), ("growth.percent", "tpcb.growth", "dead_tuples")),
+    (_("Maintenance"), ("maintenance.seconds",)),
+    (_("Latency"), ("update.latency", "commit.latency", "index_scan.latency")),
+    (_("Reading and loading"), ("scan.seconds", "bulk_insert.seconds")),
+    (_("Throughput"), ("tpcb.tps",)),
 )
 
 
@@ -88,7 +89,7 @@ def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
     tables: list[AccessMethodTable] = []
     for together in _set_together(rows):
         tables += _tables(tuple(run for run in runs if run in together.runs), rows, together.names)
-    order = [group for group, _ in GROUPS]
+    order: list[str] = [group for group, _names in GROUPS]
     ordered = tuple(sorted(tables, key=lambda table: order.index(table.group)))
     return AccessMethods(runs, ordered, len(kept.ids), kept.exploratory)
 

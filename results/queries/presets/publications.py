@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results import models, sql
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound
 
 
@@ -63,7 +64,7 @@ def publication(slug: str) -> PublicationRow:
     """Return one publication. One query. Raises NotFound."""
     rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} AND publication.slug = %(slug)s", {"slug": slug})
     if not rows:
-        raise NotFound(f"There is no published table {slug!r}.")
+        raise NotFound(_("There is no published table {slug!r}.", slug=slug))
     return rows[0]
 
 

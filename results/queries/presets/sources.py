@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.compare import Point
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
@@ -69,7 +70,7 @@ def level_name(names: Sequence[str], text: str) -> str:
         for name, part in zip(names, parts, strict=True)
         if part not in (DEFAULT, "") and name != "published"
     ]
-    return JOINT.join(words) or "the only configuration"
+    return JOINT.join(words) or _("the only configuration")
 
 
 def trial_ids(points: Sequence[Point]) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from results import sql
+from results.domain.messages import Message, pgettext_lazy
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import differences, in_shared_runs
 from results.queries.comparison.cells import sample_of
 from results.queries.comparison.compare import Comparison, Point, compare
@@ -209,7 +211,8 @@ def _kind(series: str) -> str:
 
 def _name(series: str) -> str:
     kind, *rest = [part for part in series.split(JOINT) if part != DEFAULT]
-    return JOINT.join(("single server" if kind == SINGLE else kind, *rest))
+    name = _("single server") if kind == SINGLE else kind
+    return Message("{kind} · {rest}", values={"kind": name, "rest": JOINT.join(rest)}) if rest else name
 
 
 def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, int], float]) -> TopologyLine:
@@ -242,11 +245,17 @@ def _lag(metric: str, point: Point, lags: Mapping[tuple[str, int], float]) -> fl
 
 
 def _ones_in_words(ones: Mapping[str, Point | None]) -> str:
-    return "; ".join(
-        f"{_name(kind)} to {'its own one node' if one.series == kind else 'the ' + _name(one.series)}"
+    texts = [
+        _("{kind} to its own one node", kind=_name(kind))
+        if one.series == kind
+        else _("{kind} to the {other}", kind=_name(kind), other=_name(one.series))
         for kind, one in ones.items()
         if one is not None and _kind(kind) != SINGLE
-    )
+    ]
+    words: str = texts[0] if texts else ""
+    for text in texts[1:]:
+        words = pgettext_lazy("between what ratios of topologies refer to", "{texts}; {text}", texts=words, text=text)
+    return words
 
 
 _WORST = """

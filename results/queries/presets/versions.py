@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.summary import mean_ratio
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
@@ -18,12 +19,12 @@ RUNS_OF_A_ROW = 12  # measured runs of a workload that are compared, the newest
 _CONFIGURATIONS_SHOWN = 200
 # what can be compared instead of each workload's own first metric
 METRICS = {
-    "cpu.per_transaction": "CPU per transaction",
-    "wal.per_transaction": "WAL per transaction",
-    "blocks.read.per_transaction": "Blocks read per transaction",
-    "blocks.written.per_transaction": "Blocks written per transaction",
-    "context_switches.per_transaction": "Context switches per transaction",
-    "latency.p99": "p99 latency",
+    "cpu.per_transaction": _("CPU per transaction"),
+    "wal.per_transaction": _("WAL per transaction"),
+    "blocks.read.per_transaction": _("Blocks read per transaction"),
+    "blocks.written.per_transaction": _("Blocks written per transaction"),
+    "context_switches.per_transaction": _("Context switches per transaction"),
+    "latency.p99": _("p99 latency"),
 }
 
 
@@ -127,7 +128,8 @@ def versions(
 def _require_metric(metric: str) -> None:
     if metric and metric not in METRICS:
         known = ", ".join(METRICS)
-        raise TeitenError(f"Versions are not compared by {metric!r}.", where="metric", todo=f"There are {known}.")
+        what = _("Versions are not compared by {metric!r}.", metric=metric)
+        raise TeitenError(what, where="metric", todo=_("There are {names}.", names=known))
 
 
 def _groups(runs: Sequence[Source], workload: str, metric: str) -> list[list[Source]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound
 
 
@@ -37,7 +38,7 @@ def document(attempt_id: int, kind: str, label: str) -> DocumentRow:
     """One document. Raises NotFound. One query."""
     documents = [row for row in documents_of(attempt_id, kind, label) if row.label == label]
     if not documents:
-        raise NotFound(f"The attempt has no {kind} {label!r}.")
+        raise NotFound(_("The attempt has no {kind} {label!r}.", kind=kind, label=label))
     return documents[0]
 
 

@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from results import models, sql
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 from results.queries.runs.estimates import PastTimings, past_seconds
 from results.queries.shared.ids import known_ids, require_found
 
@@ -125,7 +126,7 @@ def _busy(rows: Sequence[_TimingRow], workload: str, past: _Past) -> tuple[dict[
     for row in rows:
         seconds = row.expected_s(overhead)
         if seconds is None:
-            return None, "its trials last until their work is done, and not all of that has been done yet"
+            return None, _("its trials last until their work is done, and not all of that has been done yet")
         for agent in row.agents:
             busy[agent] = busy.get(agent, 0.0) + seconds
     return busy, rests_on
@@ -135,9 +136,12 @@ def _overhead(rows: Sequence[_TimingRow], workload: str, past: _Past) -> tuple[f
     """(seconds that a trial takes beside what is planned, what that rests on)."""
     if any(row.seconds is not None for row in rows):
         overheads = [row.overhead_s for row in rows if row.overhead_s is not None]
-        return max(0.0, median(overheads)) if overheads else 0.0, "what the run's own trials took"
+        return max(0.0, median(overheads)) if overheads else 0.0, _("what the run's own trials took")
     timings = past.of(workload)
     if timings.trials:
-        some = counted(timings.trials, "past trial")
-        return timings.seconds, f"the plan's durations and the median overhead of {some}"
-    return 0.0, "the plan's durations alone: no trial has run yet"
+        return timings.seconds, ngettext_lazy(
+            "the plan's durations and the median overhead of {number:,} past trial",
+            "the plan's durations and the median overhead of {number:,} past trials",
+            timings.trials,
+        )
+    return 0.0, _("the plan's durations alone: no trial has run yet")

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound
 
 
@@ -63,7 +64,7 @@ def import_of(slug: str) -> ImportRow:
     """Return one import. One query. Raises NotFound."""
     rows = sql.rows(ImportRow, f"{_IMPORTS} AND publication.slug = %(slug)s", {"slug": slug})
     if not rows:
-        raise NotFound(f"There is no import {slug!r}.")
+        raise NotFound(_("There is no import {slug!r}.", slug=slug))
     return rows[0]
 
 

@@ -6,8 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from results import sql
-from results.domain.states import ENDED_RUNS
+from results.domain.messages import Message, pgettext_lazy
+from results.domain.messages import gettext_lazy as _
+from results.domain.states import ENDED_RUNS, RunState
 from results.queries.shared.ids import known_ids, require_found
+
+_GOES_ON: dict[str, Message] = {
+    RunState.SCHEDULED: _("It is scheduled: cancel it first, or wait for its end."),
+    RunState.RUNNING: _("It is running: cancel it first, or wait for its end."),
+}
 
 
 @dataclass(frozen=True)
@@ -53,29 +60,40 @@ class RunLoss:
     def keeps_on_lists(self) -> str:
         """Why it cannot be archived; '' where it can."""
         if self.published:
-            return "It holds published figures, which always stay on the lists."
-        return "" if self.state in ENDED_RUNS else f"It is {self.state}: cancel it first, or wait for its end."
+            return _("It holds published figures, which always stay on the lists.")
+        return _GOES_ON.get(self.state, "")
 
     @property
     def keeps_it(self) -> str:
         """Why it cannot be deleted; '' where it can."""
         if self.published:
-            return "It holds published figures, which are never deleted."
+            return _("It holds published figures, which are never deleted.")
         if self.state not in ENDED_RUNS:
             return self.keeps_on_lists
         if self.stopping:
-            return "It was cancelled, and a trial of it is being stopped: try again in a minute."
-        rests = []
-        if self.citations:
-            rests.append(f"cited in {', '.join(self.citations)}")
-        if self.references:
-            rests.append(f"compared with as {', '.join(f'@{name}' for name in self.references)}")
-        if self.reports:
-            rests.append(f"published in {'; '.join(self.reports)}")
+            return _("It was cancelled, and a trial of it is being stopped: try again in a minute.")
+        rests = self._rests()
         if not rests:
             return ""
-        words = " and ".join(rests)
-        return f"{words[0].upper()}{words[1:]}: who reads that must find the trials behind its numbers and verdicts."
+        uses = rests[0]
+        for use in rests[1:]:
+            uses = pgettext_lazy("between two uses of a run", "{uses} and {use}", uses=uses, use=use)
+        return _("{uses}: who reads that must find the trials behind its numbers and verdicts.", uses=uses)
+
+    def _rests(self) -> list[Message]:
+        """Return what rests on it; the first begins a sentence."""
+        rests = []
+        if self.citations:
+            rests.append(_("Cited in {citations}", citations=", ".join(self.citations)))
+        if self.references:
+            names = ", ".join(f"@{name}" for name in self.references)
+            lower, upper = _("compared with as {names}", names=names), _("Compared with as {names}", names=names)
+            rests.append(lower if rests else upper)
+        if self.reports:
+            names = "; ".join(self.reports)
+            lower, upper = _("published in {names}", names=names), _("Published in {names}", names=names)
+            rests.append(lower if rests else upper)
+        return rests
 
 
 def run_losses(run_ids: Iterable[int]) -> tuple[RunLoss, ...]:

@@ -8,7 +8,9 @@ from django.db.models import Count
 
 from results import models
 from results.cron import cron_line
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.words import name_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class PlanLoss:
         """Why it cannot be deleted; '' where it can."""
         if not self.has_runs:
             return ""
-        return "Runs were made of it, whose history it is." + ("" if self.archived else " Archive it instead.")
+        if self.archived:
+            return _("Runs were made of it, whose history it is.")
+        return _("Runs were made of it, whose history it is. Archive it instead.")
 
 
 def plan_loss(plan_id: int) -> PlanLoss:
@@ -46,7 +50,7 @@ def plan_loss(plan_id: int) -> PlanLoss:
     plans = models.Plan.objects.select_related("schedule__crontab").annotate(missed_rows=Count("missed"))
     plan = plans.filter(pk=known_id(plan_id, "plan")).first()
     if plan is None:
-        raise NotFound(f"There is no plan {plan_id}.")
+        raise NotFound(_("There is no {kind} {number}.", kind=name_of("plan"), number=plan_id))
     return PlanLoss(
         id=plan.pk,
         name=plan.name,

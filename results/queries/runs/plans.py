@@ -11,11 +11,15 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_toml
+from results.domain.stored_error import shown_error
 from results.models.plans import MissedCause
 from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ids import NotFound
+from results.queries.shared.words import name_of
 
 _LONGEST_NAME = 120
 _MISSED = 20  # times, or rows of them, that are shown
@@ -88,7 +92,7 @@ def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:
     """Return one plan with its runs. Four queries. Raises NotFound."""
     plan = _plans().filter(pk=plan_id).first()
     if plan is None:
-        raise NotFound(f"There is no plan {plan_id}.")
+        raise NotFound(_("There is no {kind} {number}.", kind=name_of("plan"), number=plan_id))
     return PlanDetail(
         _rows([plan])[0],
         masked_toml(plan.toml),
@@ -109,15 +113,29 @@ def _missed(row: Any) -> Missed:
 
 def _why(row: models.MissedRuns) -> str:
     if row.cause == MissedCause.GOING:
-        return "The run before had not ended."
-    error = row.error or {}
-    refused = f"{error.get('what', '')} {error.get('todo', '')}".strip()
+        return _("The run before had not ended.")
+    refused = _refused(row.error or {})
     if row.cause == MissedCause.REFUSED:
         return refused
-    since = f"from {row.since:%Y-%m-%d %H:%M} " if row.since else ""
-    down = f"Nothing looked at the schedule {since}to {row.noted_at:%Y-%m-%d %H:%M} UTC: "
-    down += "beat, all workers, Redis or the warehouse did not run."
-    return f"{down} No run makes up for it: {refused}" if refused else down
+    until = f"{row.noted_at:%Y-%m-%d %H:%M} UTC"
+    down = _(
+        "Nothing looked at the schedule to {until}: beat, all workers, Redis or the warehouse did not run.", until=until
+    )
+    if row.since:
+        down = _(
+            "Nothing looked at the schedule from {since} to {until}: beat, all workers, Redis or the warehouse did not "
+            "run.",
+            since=f"{row.since:%Y-%m-%d %H:%M}",
+            until=until,
+        )
+    return _("{down} No run makes up for it: {why}", down=down, why=refused) if refused else down
+
+
+def _refused(error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a plan that could not be run, and what to do about it; '' for nothing."""
+    sentences = shown_error(error)
+    what, todo = sentences.get("what", ""), sentences.get("todo", "")
+    return Message("{what} {todo}", values={"what": what, "todo": todo}) if what and todo else what or todo
 
 
 def free_name(wanted: str) -> str:
@@ -164,8 +182,13 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
         make_up=plan.make_up,
         archived=plan.archived,
         failed_at=failed.at if failed else None,
-        failure=failed.detail.get("error") if failed else None,
+        failure=_failure(failed) if failed else None,
     )
+
+
+def _failure(entry: models.AuditEntry) -> Mapping[str, Any] | None:
+    error = entry.detail.get("error")
+    return shown_error(error) if isinstance(error, dict) else error
 
 
 def _schedule(task: Any) -> str:

@@ -10,12 +10,14 @@ from typing import Any
 from results import models, sql
 from results.domain.failure_cause import cause
 from results.domain.measurement.activity import ActivitySample
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_toml
 from results.domain.states import ENDED_RUNS, RunState
 from results.queries.runs.time_left import time_left
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.metrics import MetricRow, unknown
+from results.queries.shared.words import name_of
 
 DELETE_RUN = "delete run"  # the audit log's verb
 
@@ -230,8 +232,10 @@ def run_row(run_id: int) -> RunRow:
     if not rows:
         deletion = models.AuditEntry.objects.filter(object=f"run {run_id}", verb=DELETE_RUN).first()
         shown = deletion is not None and not deletion.detail.get("private")
-        gone = f"It was deleted on {deletion.at:%Y-%m-%d %H:%M} UTC." if deletion and shown else ""
-        raise NotFound(f"There is no run {run_id}. {gone}".strip())
+        if deletion and shown:
+            at = f"{deletion.at:%Y-%m-%d %H:%M} UTC"
+            raise NotFound(_("There is no run {run}. It was deleted on {moment}.", run=run_id, moment=at))
+        raise NotFound(_("There is no {kind} {number}.", kind=name_of("run"), number=run_id))
     return rows[0]
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from results import sql
 from results.domain.measurement.metrics import TOTAL
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.labels import parts_of_whole
+from results.queries.shared.words import as_messages
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,9 @@ class Steps:
     node: str
     parts: tuple[Step, ...]
     total: float | None
+
+    def __post_init__(self) -> None:
+        as_messages(self, "metric", "noun")
 
 
 @dataclass(frozen=True)
@@ -61,4 +66,4 @@ def _steps(rows: list[_Row]) -> Steps:
     wanted = parts_of_whole([row.label for row in rows if row.label])
     parts = tuple(Step(row.label, row.value) for row in rows if row.label in wanted)
     total = next((row.value for row in rows if not row.label), None)
-    return Steps(first.label_of_metric, first.unit, first.noun or "part", first.node, parts, total)
+    return Steps(first.label_of_metric, first.unit, first.noun or _("part"), first.node, parts, total)

@@ -13,8 +13,11 @@ from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
+from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
+from results.domain.stored_error import shown_error
 from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.words import as_messages, name_of, with_messages
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class MeasurementRow:
     label: str
     value: float
     help: str
+
+    def __post_init__(self) -> None:
+        as_messages(self, "label_of_metric", "help")
 
 
 @dataclass(frozen=True)
@@ -204,14 +210,14 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
     attempt: the number of the one to show."""
     heads = sql.rows(_Head, sql.load(__file__, "trial_head"), {"trial_id": known_id(trial_id, "trial")})
     if not heads:
-        raise NotFound(f"There is no trial {trial_id}.")
+        raise NotFound(_("There is no {kind} {number}.", kind=name_of("trial"), number=trial_id))
     head = heads[0]
     attempts = _attempts(_ATTEMPTS, {"trial_id": trial_id})
     shown = _shown(head, attempts, attempt)
     of = {"attempt_id": shown.id if shown else None}
     fields = {name: value for name, value in vars(head).items() if name not in ("configuration_id", "attempt_id")}
     fields |= {name: masked_spec(fields[name]) for name in ("spec", "dimensions", "levels")}
-    fields["error"] = masked_values(fields["error"])
+    fields["error"] = _error(fields["error"])
     return TrialDetail(
         **fields,
         attempts=tuple(attempts),
@@ -227,7 +233,17 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
 def _attempts(query: str, parameters: Mapping[str, Any]) -> list[AttemptRow]:
     """Return attempts without secrets: those that were stored before 1.0 may hold some."""
     rows = sql.rows(AttemptRow, query, parameters)
-    return [replace(row, **{name: masked_values(getattr(row, name)) for name in _WORDED}) for row in rows]
+    return [replace(row, error=_error(row.error), **{name: _texts(row, name) for name in _WORDED}) for row in rows]
+
+
+def _error(error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return shown_error(masked_values(error)) if error else error
+
+
+def _texts(row: AttemptRow, name: str) -> Any:
+    """Return a field without secrets, and with messages for the texts in it that Teiten wrote."""
+    value = masked_values(getattr(row, name))
+    return tuple(with_messages(one, *_MESSAGES[name]) for one in value) if name in _MESSAGES else value
 
 
 def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
@@ -250,7 +266,9 @@ def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
     """The attempt of that number, else the counted one, else the latest. Raises NotFound. One query."""
     rows = _attempts(_SHOWN, {"trial_id": known_id(trial_id, "trial"), "number": number})
     if not rows:
-        raise NotFound(f"There is no trial {trial_id}, or it has no {'such ' if number else ''}attempt.")
+        if number:
+            raise NotFound(_("There is no trial {trial}, or it has no such attempt.", trial=trial_id))
+        raise NotFound(_("There is no trial {trial}, or it has no attempt.", trial=trial_id))
     return rows[0]
 
 
@@ -324,13 +342,14 @@ def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> A
     if number is not None:
         chosen = [attempt for attempt in attempts if attempt.number == number]
         if not chosen:
-            raise NotFound(f"Trial {head.id} has no attempt {number}.")
+            raise NotFound(_("Trial {trial} has no attempt {number}.", trial=head.id, number=number))
         return chosen[0]
     counted = [attempt for attempt in attempts if attempt.id == head.attempt_id]
     return next(iter([*counted, *reversed(attempts)]), None)
 
 
-_WORDED = ("error", "phases", "commands", "checks", "events", "gaps", "notes")
+_WORDED = ("phases", "commands", "checks", "events", "gaps", "notes")
+_MESSAGES = {"checks": ("name", "expected", "actual"), "events": ("text",), "gaps": ("reason",)}
 _ATTEMPT = """
 SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,

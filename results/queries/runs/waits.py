@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from results import sql
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.models.agents import AgentState
 
 
@@ -49,5 +51,7 @@ class _WaitRow:
         if self.state != AgentState.READY:
             return AgentState(self.state).label
         if not self.enabled:
-            return "disabled"
-        return f"busy with run {self.busy_run_id}" if self.busy_run_id else "busy with a private run"
+            return pgettext_lazy("an agent", "disabled")
+        if self.busy_run_id:
+            return _("busy with run {run}", run=self.busy_run_id)
+        return _("busy with a private run")

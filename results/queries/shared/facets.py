@@ -11,9 +11,11 @@ from typing import Protocol, TypeVar
 from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import percentile_name
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.configurations import configurations
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT, all_numbers, sorted_levels
+from results.queries.shared.words import as_messages
 
 Filters = Mapping[str, Sequence[str]]
 RUN = "run"
@@ -83,6 +85,9 @@ class MetricChoice:
     client_overhead: bool = False
     label_noun: str = ""
 
+    def __post_init__(self) -> None:
+        as_messages(self, "label", "help", "whole", "label_noun")
+
     def row(self) -> MetricRow:
         return MetricRow(
             self.name,
@@ -140,7 +145,9 @@ def percentile_of(name: str) -> Decimal | None:
     percent = Decimal(match[1]) if match else None
     if percent is not None and not 0 < percent < 100:
         raise TeitenError(
-            f"There is no percentile {percent}.", where="metric", todo="Choose one above 0 and below 100."
+            _("There is no percentile {percent}.", percent=percent),
+            where="metric",
+            todo=_("Choose one above 0 and below 100."),
         )
     return percent
 
@@ -155,13 +162,16 @@ def percentile_choice(name: str, choices: Sequence[MetricChoice]) -> MetricChoic
     near = min((p for p in stored if p is not None), key=lambda p: (p < percent, abs(p - percent)), default=None)
     if near is None:
         raise TeitenError(
-            f"{name} is not known of these runs.",
+            _("{name} is not known of these runs.", name=name),
             where="metric",
-            why="Percentiles are computed from the latencies of single transactions, and none were logged.",
-            todo=f"Plan with the collector latency_log. There are {', '.join(choice.name for choice in choices)}.",
+            why=_("Percentiles are computed from the latencies of single transactions, and none were logged."),
+            todo=_(
+                "Plan with the collector latency_log. There are {names}.",
+                names=", ".join(choice.name for choice in choices),
+            ),
         )
-    label = f"p{percent:f} latency"
-    help_ = "Computed from the exact latencies of every trial."
+    label = _("p{percent} latency", percent=f"{percent:f}")
+    help_ = _("Computed from the exact latencies of every trial.")
     return replace(stored[near], name=name, label=label, help=help_, nodes=("",), headlines=0, parts="")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from results import sql
+from results.queries.shared.words import as_messages
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class MetricRow:
     whole: str = ""
     client_overhead: bool = False
     label_noun: str = ""
+
+    def __post_init__(self) -> None:
+        as_messages(self, "label", "help", "whole", "label_noun")
 
 
 def unknown(name: str) -> MetricRow:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet, MetricChoice
+from results.queries.shared.words import name_of
 
 LABEL, NODE = "label", "node"  # of a measurement: dimensions beside those of configurations
 PUBLISHED = "published"  # the dimension that every configuration of a publication has: its slug
@@ -190,7 +192,8 @@ def complete(
 def _require_no_nul(selection: Selection) -> None:
     for where, text in _texts(selection):
         if "\x00" in text:
-            raise TeitenError("A NUL byte is nothing that can be chosen.", where=where, todo="Leave it out.")
+            what = _("A NUL byte is nothing that can be chosen.")
+            raise TeitenError(what, where=where, todo=_("Leave it out."))
 
 
 def _require(where: str, kind: str, name: str, known: Sequence[str]) -> None:
@@ -199,7 +202,8 @@ def _require(where: str, kind: str, name: str, known: Sequence[str]) -> None:
 
 
 def unknown_choice(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
-    return TeitenError(f"There is no {kind} {name!r} in these runs.", where=where, todo=suggestion(name, known))
+    what = _("There is no {kind} {name!r} in these runs.", kind=name_of(kind), name=name)
+    return TeitenError(what, where=where, todo=suggestion(name, known))
 
 
 def _texts(selection: Selection) -> Iterator[tuple[str, str]]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from results import models, sql
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, KeptRuns, RunFilter, kept_runs
 from results.queries.shared.selection import JOINT, dimensions
+from results.queries.shared.words import name_of
 
 DATE, VERSION, COMMIT = "date", "version", "commit"
 INSTALLATION = "installation"
@@ -269,5 +271,6 @@ def _require(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> TeitenError:
-    todo = suggestion(name, known) if known else "There is none yet."
-    return TeitenError(f"There is no {kind} {name!r} here.", where=where, todo=todo)
+    todo = suggestion(name, known) if known else _("There is none yet.")
+    what = _("There is no {kind} {name!r} here.", kind=name_of(kind), name=name)
+    return TeitenError(what, where=where, todo=todo)

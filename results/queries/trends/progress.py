@@ -12,6 +12,7 @@ from django.db.models import Q
 from results import models, sql
 from results.domain.environment.difference import EnvironmentDifference
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import RunState, Standing, TrialState
 from results.domain.statistics.verdict import Kind, Question, Sample, Verdict, judge
 from results.queries.environment.environments import EnvironmentComparison, Side, environments_of
@@ -21,6 +22,7 @@ from results.queries.shared.ids import NotFound
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.selection import JOINT, LABEL, NODE
 from results.queries.shared.side_by_side import side_by_side
+from results.queries.shared.words import name_of
 from results.queries.trends.families import Family, families
 from results.queries.trends.trends import Shift, TrendPoint, TrendValue, shifts
 
@@ -114,7 +116,7 @@ def progress(run_id: int) -> Progress:
     All cells are judged together. Raises NotFound. At most eight queries."""
     run = models.Run.objects.select_related("plan").filter(pk=run_id).first()
     if run is None:
-        raise NotFound(f"There is no run {run_id}.")
+        raise NotFound(_("There is no {kind} {number}.", kind=name_of("run"), number=run_id))
     runs = _earlier(run)
     both = [*runs[:1], run.pk]
     rows = configurations(both)
@@ -246,8 +248,9 @@ def _lines(known: Sequence[Family], metric: MetricChoice, runs: Sequence[int]) -
         family = known[index]
         points = tuple(_point(by_run[run]) for run in runs if run in by_run)
         needs_name = len(known) > 1 or not (label or node)
-        names = (_name(family, known, varying) if needs_name else "", label, node)
-        lines.append(_Line(JOINT.join(filter(None, names)), points, family, (node, label)))
+        names = [*filter(None, (_name(family, known, varying) if needs_name else "", label, node))]
+        name = names[0] if len(names) == 1 else JOINT.join(names)
+        lines.append(_Line(name, points, family, (node, label)))
     return lines
 
 
@@ -293,7 +296,7 @@ def _name(family: Family, known: Sequence[Family], varying: Sequence[Facet]) -> 
     shown = [facet.name for facet in varying if facet.factor] or everything
     if not _told_apart(family, known, shown):
         shown = everything
-    return JOINT.join(f"{name} {family.level(name)}" for name in shown) or "the only configuration"
+    return JOINT.join(f"{name} {family.level(name)}" for name in shown) or _("the only configuration")
 
 
 def _told_apart(family: Family, known: Sequence[Family], names: Sequence[str]) -> bool:

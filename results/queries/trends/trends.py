@@ -12,6 +12,7 @@ from statistics import median
 from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.changepoint import FEWEST, LEVEL, METHOD, MINIMUM_SEGMENT, change_points
 from results.domain.statistics.verdict import Kind, direction
 from results.queries.shared.facets import MetricChoice, metrics_of
@@ -19,6 +20,7 @@ from results.queries.shared.metrics import MetricRow, unknown
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.run_filter import KeptRuns
 from results.queries.shared.selection import JOINT, unknown_choice
+from results.queries.shared.words import name_of
 from results.queries.trends.environment_changes import EnvironmentChange, Step, environment_changes
 from results.queries.trends.families import (
     COMMIT,
@@ -215,9 +217,9 @@ def _require(metric: str, which: str, text: str, there: Sequence[str]) -> None:
     if text and text not in there:
         known = ", ".join(one for one in there if one)
         raise TeitenError(
-            f"{metric} has no {which} {text!r} in the newest run.",
+            _("{metric} has no {kind} {name!r} in the newest run.", metric=metric, kind=name_of(which), name=text),
             where=which,
-            todo=f"There are {known}." if known else "Leave it out.",
+            todo=_("There are {names}.", names=known) if known else _("Leave it out."),
         )
 
 

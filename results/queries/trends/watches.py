@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 from results import models
 from results.domain.states import Standing
+from results.domain.statistics import verdict
 from results.domain.statistics.verdict import Kind
 from results.models.comparisons import AlertState
+from results.queries.shared.words import stored
 
 _ALERTS_OF_A_RUN = 4  # that are read for each run: one for each watch
 
@@ -154,13 +156,13 @@ def _newest(alert: models.Alert) -> Newest:
 
 
 def _worse(cell: Mapping[str, Any]) -> WorseCell:
-    kept = {name: cell[name] for name in ("name", "kind", "ratio", "low", "high", "since")}
-    return WorseCell(words=words_of(cell), **kept)
+    kept = {name: cell[name] for name in ("kind", "ratio", "low", "high", "since")}
+    return WorseCell(name=stored(cell["name"]), words=words_of(cell), **kept)
 
 
 def words_of(cell: Mapping[str, Any]) -> str:
     """Return those of the verdict; of an alert from before they were kept what they would have been."""
-    kind = Kind(cell["kind"])
-    decided = kind not in (Kind.TOO_FEW, Kind.NOT_COMPARABLE)
-    of_these_runs = " in these runs" if decided and not cell.get("runs") else ""
-    return str(cell.get("words") or f"{kind.words}{of_these_runs}")
+    kind, alone = Kind(cell["kind"]), not cell.get("runs")
+    likely, other = (verdict.words_of(kind, of_these_runs=one) for one in (alone, not alone))
+    kept = str(cell.get("words") or likely)
+    return next((words for words in (likely, other) if words == kept), kept)

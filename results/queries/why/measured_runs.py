@@ -10,6 +10,7 @@ from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.wait_events import WAITS, wait_event
 from results.domain.statistics.metric_changes import MeasuredTrial
 from results.queries.comparison.cells import Replicate
+from results.queries.shared.words import stored
 
 
 @dataclass(frozen=True)
@@ -84,5 +85,6 @@ class _ValuesRow:
 
     def meaning(self) -> Metric:
         better = Better(self.better)
-        meaning = (self.unit, better, self.label_of_metric, self.help, self.minimum_effect)
-        return Metric(self.metric, *meaning, whole=self.whole, client_overhead=self.client_overhead)
+        label, help_, whole = map(stored, (self.label_of_metric, self.help, self.whole))
+        meaning = (self.unit, better, label, help_, self.minimum_effect)
+        return Metric(self.metric, *meaning, whole=whole, client_overhead=self.client_overhead)

@@ -11,7 +11,9 @@ from typing import Any
 from results import sql
 from results.domain.environment.layers import KeyDifference, difference
 from results.domain.measurement.call_stacks import Change, Stacks, changes, merged
+from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound, known_id
+from results.queries.shared.words import name_of
 
 _KEY = re.compile(r"(c?)([1-9][0-9]{0,18})", re.ASCII)
 
@@ -77,13 +79,15 @@ def profile(key: str) -> Profile:
     """Raises NotFound. One query."""
     match = _KEY.fullmatch(key)
     if match is None:
-        raise NotFound(f"{key!r} is neither a trial ('57') nor a configuration ('c12').")
+        raise NotFound(_("{key!r} is neither a trial ('57') nor a configuration ('c12').", key=key))
     what = "configuration" if match[1] else "trial"
     number = known_id(int(match[2]), what)
     where = {"trial_id": None, "configuration_id": None, f"{what}_id": number}
     rows = sql.rows(_StackRow, sql.load(__file__), where)
     if not rows:
-        raise NotFound(f"There is no {what} {number}, or no call stacks of it that count.")
+        raise NotFound(
+            _("There is no {kind} {number}, or no call stacks of it that count.", kind=name_of(what), number=number)
+        )
     first = rows[0]
     return Profile(
         key=key,

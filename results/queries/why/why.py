@@ -14,6 +14,7 @@ from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, s
 from results.domain.measurement.series import Series
 from results.domain.statistics.metric_changes import MeasuredTrial, MetricChange, metric_changes, rest
 from results.queries.comparison.compare import Comparison, Point
+from results.queries.shared.words import stored
 from results.queries.why.families import Families
 
 RATE, MEAN = "tps", "latency.mean"
@@ -102,7 +103,7 @@ class Side:
             for gap in attempt.gaps:
                 if gap["source"] == collector:
                     gaps.setdefault((str(gap["node"]), str(gap["reason"])), []).append(attempt.trial_id)
-        return tuple(Gap(collector, node, reason, tuple(trials)) for (node, reason), trials in gaps.items())
+        return tuple(Gap(collector, node, stored(reason), tuple(trials)) for (node, reason), trials in gaps.items())
 
     def watched_by(self, collector: str) -> bool:
         return any(collector in attempt.collectors for attempt in self.attempts)
