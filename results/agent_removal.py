@@ -7,6 +7,7 @@ from django.db import transaction
 from results import models
 from results.agents import require_nothing_made
 from results.domain.errors import StateError
+from results.domain.messages import gettext_lazy as _
 from results.queries.agents.loss import AgentLoss, agent_loss
 from results.runs import audit
 
@@ -16,7 +17,7 @@ def archive_agent(name: str, actor: str) -> None:
     """Take an agent off the lists: no contact, no new trials; what was measured there stays. Nothing happens on the
     machine. Raises NotFound, StateError."""
     loss = _locked(name)
-    _refuse(name, "archived", loss.keeps_on_lists)
+    _refuse(name, _("Agent {agent} cannot be archived.", agent=name), loss.keeps_on_lists)
     if models.Agent.objects.filter(name=name, archived=False).update(archived=True, enabled=False):
         audit(actor, "archive agent", f"agent {name}", **_left(loss))
 
@@ -34,7 +35,7 @@ def delete_agent(name: str, actor: str) -> AgentLoss:
     """Delete an agent for which no trial was made, with its facts; nothing happens on the machine. Raises NotFound,
     StateError."""
     loss = _locked(name)
-    _refuse(name, "deleted", loss.keeps_it)
+    _refuse(name, _("Agent {agent} cannot be deleted.", agent=name), loss.keeps_it)
     audit(actor, "delete agent", f"agent {name}", **_left(loss))
     models.Agent.objects.get(name=name).delete()
     return loss
@@ -47,9 +48,9 @@ def _locked(name: str) -> AgentLoss:
     return agent_loss(name)
 
 
-def _refuse(name: str, done: str, reason: str) -> None:
+def _refuse(name: str, what: str, reason: str) -> None:
     if reason:
-        raise StateError(f"Agent {name} cannot be {done}.", where=f"agent {name}", why=reason)
+        raise StateError(what, where=_("agent {agent}", agent=name), why=reason)
 
 
 def _left(loss: AgentLoss) -> dict[str, object]:

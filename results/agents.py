@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from results import models
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import HostKeyError, StateError
+from results.domain.messages import gettext_lazy as _
 from results.models.agents import AgentState
 
 FIELDS = (
@@ -92,10 +93,14 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
     address_changed = bool(different & set(_KEY_FIELDS))
     if different & {*_KEY_FIELDS, "user", "work_dir"} and (change := agent.host_changes.first()):
         raise StateError(
-            f"Host factor {change.factor!r} of {agent.name} is not back at its own value.",
+            _(
+                "Host factor {factor!r} of {agent} is not back at its own value.",
+                factor=change.factor,
+                agent=agent.name,
+            ),
             where="agent",
-            why="What it was is noted in the agent's work directory, which Teiten would no longer find.",
-            todo="Contact the agent, which sets it back; then change its address, account or work directory.",
+            why=_("What it was is noted in the agent's work directory, which Teiten would no longer find."),
+            todo=_("Contact the agent, which sets it back; then change its address, account or work directory."),
         )
     if "name" in different:
         require_nothing_made()
@@ -114,8 +119,10 @@ def update_agent(agent: models.Agent, fields: Mapping[str, Any], actor: str) -> 
 def require_in_use(agent: models.Agent) -> None:
     """Raise StateError for an archived agent."""
     if agent.archived:
-        what = f"Agent {agent.name} is archived: it is neither contacted nor changed."
-        raise StateError(what, where=f"agent {agent.name}", todo="Put it back on the lists, on its page.")
+        what = _("Agent {agent} is archived: it is neither contacted nor changed.", agent=agent.name)
+        raise StateError(
+            what, where=_("agent {agent}", agent=agent.name), todo=_("Put it back on the lists, on its page.")
+        )
 
 
 def keep_agent_names() -> None:
@@ -133,8 +140,8 @@ def require_nothing_made() -> None:
     and keeps new ones waiting."""
     _lock_agent_names(shared=False)
     if run := models.Run.objects.filter(making=True).first():
-        what = f"Trials of run {run.pk} are being made, by the names of their agents."
-        raise StateError(what, where="name", todo="Try again in a minute.")
+        what = _("Trials of run {run} are being made, by the names of their agents.", run=run.pk)
+        raise StateError(what, where="name", todo=_("Try again in a minute."))
 
 
 def _change(before: Any, after: Any) -> dict[str, Any]:
@@ -152,10 +159,10 @@ def accept_host_key(agent: models.Agent, fingerprint: str, actor: str) -> None:
     require_in_use(agent)
     if not fingerprint or fingerprint != agent.offered_fingerprint:
         raise StateError(
-            "This is not the fingerprint that the agent offers now.",
-            where=f"agent {agent.name}",
-            why=f"It offers {agent.offered_fingerprint or 'none yet'}.",
-            todo="Contact the agent again and compare the fingerprint shown.",
+            _("This is not the fingerprint that the agent offers now."),
+            where=_("agent {agent}", agent=agent.name),
+            why=_("It offers {fingerprint}.", fingerprint=agent.offered_fingerprint or _("none yet")),
+            todo=_("Contact the agent again and compare the fingerprint shown."),
         )
     agent.host_key, agent.host_key_fingerprint = "", fingerprint
     agent.state, agent.error = AgentState.UNREACHABLE, None
@@ -239,7 +246,7 @@ def _record_installations(agent_id: int, installations: Sequence[DiscoveredInsta
             for name, value in vars(installation).items()
             if name not in ("name", "settings")
         }
-        row, _ = models.Installation.objects.update_or_create(
+        row, _created = models.Installation.objects.update_or_create(
             agent_id=agent_id, name=installation.name, defaults=fields | {"present": True, "found_at": at}
         )
         if installation.settings:

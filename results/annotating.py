@@ -9,6 +9,7 @@ from django.db import transaction
 
 from results import models
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.runs import audit
 
 MAX_LENGTH = 500
@@ -23,15 +24,21 @@ def annotate(text: str, at: datetime, *, plan: str, user: User | None, actor: st
     text = " ".join(text.split())
     if not text or len(text) > MAX_LENGTH:
         raise TeitenError(
-            f"The text has {len(text)} characters.", where="text", todo=f"Write 1 to {MAX_LENGTH} characters."
+            _("The text has {count} characters.", count=len(text)),
+            where="text",
+            todo=_("Write 1 to {most} characters.", most=MAX_LENGTH),
         )
     if "\0" in text + plan:
-        raise TeitenError("A note has no NUL byte.", where="text" if "\0" in text else "plan", todo="Leave it out.")
+        raise TeitenError(
+            _("A note has no NUL byte."), where="text" if "\0" in text else "plan", todo=_("Leave it out.")
+        )
     if at.tzinfo is None:
-        raise TeitenError("The time has no zone.", where="at", todo="Write it as 2026-01-31T02:00:00Z.")
+        raise TeitenError(_("The time has no zone."), where="at", todo=_("Write it as 2026-01-31T02:00:00Z."))
     stored = models.Plan.objects.filter(name=plan).first() if plan else None
     if plan and stored is None:
-        raise TeitenError(f"There is no plan {plan!r}.", where="plan", todo="Leave it out for all trends.")
+        raise TeitenError(
+            _("There is no plan {name!r}.", name=plan), where="plan", todo=_("Leave it out for all trends.")
+        )
     annotation = models.Annotation.objects.create(text=text, at=at, plan=stored, created_by=user)
     audit(actor, "annotate", f"annotation {annotation.pk}", text=text, at=at.isoformat(), plan=plan)
     return annotation

@@ -14,6 +14,7 @@ from django.db.models import Max
 
 from results import models
 from results.domain.errors import IngestError, StateError
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 
 LEAST_FREE_BYTES = 1024**3  # with less no trial starts: the room is for those that run
@@ -35,11 +36,11 @@ def why_no_room() -> str:
     try:
         free = free_bytes()
     except OSError as error:
-        return f"cannot be asked how much is free: {error.strerror}"
+        return _("cannot be asked how much is free: {error}", error=str(error.strerror))
     if free is None or free >= LEAST_FREE_BYTES:
         return ""
     left, least = format_quantity(free, "B"), format_quantity(LEAST_FREE_BYTES, "B")
-    return f"has {left} free, less than the {least} kept for the trials that run"
+    return _("has {left} free, less than the {least} kept for the trials that run", left=left, least=least)
 
 
 def remove_bundle(stored: str) -> str:
@@ -72,10 +73,10 @@ def removing_bundles() -> Iterator[None]:
     """Bundles are removed inside the block, and their rows changed. Raises StateError while they are kept."""
     if not _ask(f"pg_try_advisory_lock_shared({_LOCK})"):
         raise StateError(
-            "A backup is being taken: raw files stay until it is done.",
+            _("A backup is being taken: raw files stay until it is done."),
             where="raw files",
-            why="It holds rows that name them.",
-            todo="Try again when it has ended.",
+            why=_("It holds rows that name them."),
+            todo=_("Try again when it has ended."),
         )
     try:
         yield
@@ -110,16 +111,16 @@ def bundle_path(stored: str) -> Path:
         path = (root / stored).resolve() if "\0" not in stored else root
     except (OSError, RuntimeError) as error:  # to Python 3.12 a RuntimeError of links that lead in a circle
         raise IngestError(
-            "The path of this bundle leads nowhere.",
+            _("The path of this bundle leads nowhere."),
             where=stored[:200],
             why=str(error),
-            todo="Put the file there instead of a link.",
+            todo=_("Put the file there instead of a link."),
         ) from error
     if path == root or not path.is_relative_to(root):
         raise IngestError(
-            "The path of this bundle leads out of the bundle folder.",
+            _("The path of this bundle leads out of the bundle folder."),
             where=stored[:200],
-            why="Teiten stores paths below TEITEN_BUNDLE_DIR only.",
-            todo="Correct the attempt's row in the warehouse, or put the file there instead of a link.",
+            why=_("Teiten stores paths below TEITEN_BUNDLE_DIR only."),
+            todo=_("Correct the attempt's row in the warehouse, or put the file there instead of a link."),
         )
     return path

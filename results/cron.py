@@ -13,6 +13,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from results.domain.errors import PlanError, Problem
+from results.domain.messages import gettext_lazy as _
 
 NEXT_RUNS = 5
 _DAY_S = 86_400
@@ -90,27 +91,19 @@ def crontab(cron: str) -> CrontabSchedule:
 def _schedule(cron: str) -> CrontabSchedule:
     parts = cron.split()
     if len(parts) != 5:
-        raise PlanError(
-            [
-                Problem(
-                    "schedule",
-                    f"{cron!r} is not a cron line.",
-                    "minute hour day month weekday, as '0 2 * * 6'.",
-                )
-            ]
-        )
+        todo = _("minute hour day month weekday, as '0 2 * * 6'.")
+        raise PlanError([Problem("schedule", _("{line!r} is not a cron line.", line=cron), todo)])
     minute, hour, day, month, weekday = parts
     fields = {"minute": minute, "hour": hour, "day_of_month": day, "month_of_year": month, "day_of_week": weekday}
     schedule = CrontabSchedule(**fields, timezone="UTC")
     try:
         schedule.schedule.is_due(timezone.now())
     except (ValueError, KeyError, ParseException) as error:
-        raise PlanError([Problem("schedule", f"{cron!r}: {error}.", "As '0 2 * * 6'.")]) from error
+        what = _("{line!r}: {error}.", line=cron, error=str(error))
+        raise PlanError([Problem("schedule", what, _("As '0 2 * * 6'."))]) from error
     try:
         schedule.clean_fields()
     except ValidationError as error:
-        too_long = " ".join(error.messages)
-        raise PlanError(
-            [Problem("schedule", f"A part of the line is too long: {too_long}", "Use */ and -.")]
-        ) from error
+        what = _("A part of the line is too long: {error}", error=" ".join(error.messages))
+        raise PlanError([Problem("schedule", what, _("Use */ and -."))]) from error
     return schedule

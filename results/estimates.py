@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 from results.domain.plan import Plan
-from results.domain.units import counted
 from results.queries.runs.estimates import PastTimings, PastWindow, past_seconds, past_window, past_windows
 
 LOAD_BYTES_A_SECOND = 30e6  # a modest machine; only until there are past trials
@@ -57,14 +58,19 @@ def estimate(
     measured_s = (sum(windows) + sum(spec.warmup_s for spec in specs)) * plan.replicates
     timings, count = past.timings(plan.workload), len(specs) * plan.replicates
     if timings.trials:
-        overhead = f"the median overhead of {counted(timings.trials, 'past trial')}"
-        return Estimate(
-            measured_s + timings.seconds * count, " and ".join(filter(None, (source, overhead))), bool(guessed)
+        overhead = ngettext_lazy(
+            "the median overhead of {number:,} past trial",
+            "the median overhead of {number:,} past trials",
+            timings.trials,
         )
+        both = _("{windows} and {overhead}", windows=source, overhead=overhead) if source else overhead
+        return Estimate(measured_s + timings.seconds * count, both, bool(guessed))
     loading_s = _loading_s(plan, specs, workload)
     warming_s = sum(workload.typical_warm_s(spec.parameters) for spec in specs) * plan.replicates
-    durations = source or "durations"
-    typical = f"{durations} and how fast such data typically load: no trial of this workload has run yet"
+    typical = _(
+        "{durations} and how fast such data typically load: no trial of this workload has run yet",
+        durations=source or _("durations"),
+    )
     return Estimate(measured_s + loading_s + warming_s + count * TRIAL_S, typical, True)
 
 
@@ -86,9 +92,14 @@ def _windows(specs: Sequence[TrialSpec], workload: WorkloadSpec, past: PastTrial
 
 def _source(guessed: int, configurations: int) -> str:
     if not guessed:
-        return "the measured windows of past trials with the same parameters"
-    of = "" if guessed == configurations else f" of {guessed} of {configurations} configurations"
-    return f"how long such work typically takes{of}"
+        return _("the measured windows of past trials with the same parameters")
+    if guessed == configurations:
+        return _("how long such work typically takes")
+    return _(
+        "how long such work typically takes of {guessed} of {configurations} configurations",
+        guessed=guessed,
+        configurations=configurations,
+    )
 
 
 def _loading_s(plan: Plan, specs: Sequence[TrialSpec], workload: WorkloadSpec) -> float:

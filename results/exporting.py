@@ -12,6 +12,7 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -22,6 +23,8 @@ from django.db.models import Prefetch
 from results import VERSION, models
 from results.bundle_files import bundle_path
 from results.domain.errors import ArchiveError, StateError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.pieces import Pieces
 from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE, CrateFile, crate
@@ -34,7 +37,7 @@ from results.domain.research_object.facts import (
     TrialFacts,
     bundle_name,
 )
-from results.domain.states import ENDED_RUNS, AttemptState, RunState, TrialState
+from results.domain.states import ENDED_RUNS, AttemptState, TrialState
 from results.ingest import numbers_hash
 from results.runs import require_measured
 
@@ -66,10 +69,14 @@ def export(run_id: int) -> Export:
     run = models.Run.objects.get(pk=run_id)
     require_measured(run)
     if run.state not in ENDED_RUNS:
-        what = f"Run {run.pk} is {RunState(run.state)}: it is exported when it has ended."
-        raise StateError(what, todo="Wait for it, or cancel what is left of it.")
+        what = _(
+            "Run {run} is {state}: it is exported when it has ended.",
+            run=run.pk,
+            state=pgettext_lazy("state", run.state),
+        )
+        raise StateError(what, todo=_("Wait for it, or cancel what is left of it."))
     if run.making:
-        raise StateError(f"Trials of run {run.pk} are still being made.", todo="Try again in a minute.")
+        raise StateError(_("Trials of run {run} are still being made.", run=run.pk), todo=_("Try again in a minute."))
     attempts = models.Attempt.objects.defer(*_LARGE_COLUMNS)
     trials = list(run.trials.prefetch_related("configuration", Prefetch("attempts", attempts)))
     _require_bundles(trials)
@@ -96,25 +103,33 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
             if attempt.bundle_removed_at:
                 raise _removed(attempt)
             if attempt.state == AttemptState.RUNNING:
-                what = f"Attempt {attempt.number} of trial {trial.pk} is still being stopped."
-                raise StateError(what, todo="Try again in a minute.")
+                what = _(
+                    "Attempt {attempt} of trial {trial} is still being stopped.", attempt=attempt.number, trial=trial.pk
+                )
+                raise StateError(what, todo=_("Try again in a minute."))
             if not _is_there(attempt):
-                missing.append(f"trial {trial.pk}, attempt {attempt.number}: {attempt.bundle or 'no bundle'}")
+                bundle = attempt.bundle or _("no bundle")
+                what = _("trial {trial}, attempt {attempt}", trial=trial.pk, attempt=attempt.number)
+                missing.append(_("{attempt}: {bundle}", attempt=what, bundle=bundle))
     if missing:
         raise ArchiveError(
-            f"Raw files of {len(missing)} attempts are missing; without them no number can be proven.",
+            _("Raw files of {count} attempts are missing; without them no number can be proven.", count=len(missing)),
             where=str(settings.TEITEN_BUNDLE_DIR),
-            why="; ".join(missing[:5]),
-            todo="Restore them from a backup, or set TEITEN_BUNDLE_DIR.",
+            why=reduce(lambda before, then: _("{before}; {then}", before=before, then=then), missing[:5]),
+            todo=_("Restore them from a backup, or set TEITEN_BUNDLE_DIR."),
         )
 
 
 def _removed(attempt: models.Attempt) -> ArchiveError:
     return ArchiveError(
-        f"Raw files of this run were removed on {attempt.bundle_removed_at:%Y-%m-%d} by {attempt.bundle_removed_by}.",
-        where=f"trial {attempt.trial_id}, attempt {attempt.number}",
-        why="Without them no number can be proven where it is imported.",
-        todo="Export it from a Teiten that is restored from a backup of before.",
+        _(
+            "Raw files of this run were removed on {date} by {user}.",
+            date=f"{attempt.bundle_removed_at:%Y-%m-%d}",
+            user=attempt.bundle_removed_by,
+        ),
+        where=_("trial {trial}, attempt {attempt}", trial=attempt.trial_id, attempt=attempt.number),
+        why=_("Without them no number can be proven where it is imported."),
+        todo=_("Export it from a Teiten that is restored from a backup of before."),
     )
 
 
@@ -162,8 +177,8 @@ def _copy(archive: ZipFile, pieces: Pieces, entry: ZipInfo, attempt: models.Atte
             target.write(chunk)
             yield pieces.take()
     if digest.hexdigest() != attempt.bundle_sha256:
-        what = "The archive of raw files is not the one that was ingested."
-        raise ArchiveError(what, where=str(path), todo="Restore it from a backup.")
+        what = _("The archive of raw files is not the one that was ingested.")
+        raise ArchiveError(what, where=str(path), todo=_("Restore it from a backup."))
 
 
 def _bundle(name: str, trial: models.Trial, attempt: models.Attempt) -> CrateFile:

@@ -20,6 +20,7 @@ from results.domain.errors import ImportedFileError, StateError
 from results.domain.imports.values import ImportedTrial, Scalar, SourceFile
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import ParsedTrial, RawFile
+from results.domain.messages import gettext_lazy as _
 from results.domain.packing import pack
 from results.domain.states import AttemptState, RunState, TrialState
 from results.ingest import Archive
@@ -71,7 +72,9 @@ class ImportedConfiguration:
 
     @property
     def name(self) -> str:
-        return (", ".join(f"{name}={level}" for name, level in self.levels.items()) or "the only configuration")[:500]
+        return (", ".join(f"{name}={level}" for name, level in self.levels.items()) or _("the only configuration"))[
+            :500
+        ]
 
 
 @dataclass(frozen=True)
@@ -135,39 +138,53 @@ def _require_texts(draft: Draft) -> None:
     for where, text, longest in (("name", draft.name, LONGEST_NAME), ("note", draft.note, LONGEST_NOTE)):
         if not _is_storable(text, longest):
             raise ImportedFileError(
-                f"The {where} is too long.", where=where, todo=f"Up to {longest:,} characters, and no NUL byte."
+                _("The name is too long.") if where == "name" else _("The note is too long."),
+                where=where,
+                todo=_("Up to {most:,} characters, and no NUL byte.", most=longest),
             )
     if not draft.name.strip():
-        raise ImportedFileError("The import has no name.", where="name", todo="Say in a few words what was measured.")
+        raise ImportedFileError(
+            _("The import has no name."), where="name", todo=_("Say in a few words what was measured.")
+        )
     known = {file.name for file in draft.files}
     for file in draft.levels:
         if file not in known:
-            raise ImportedFileError("Levels are given for a file that is not there.", where=file, todo="Add the file.")
+            raise ImportedFileError(
+                _("Levels are given for a file that is not there."), where=file, todo=_("Add the file.")
+            )
 
 
 def _require_workload(workload: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 _.+-]{0,62}", workload):
         raise ImportedFileError(
-            f"{workload[:80]!r} is no name of a workload.",
+            _("{name!r} is no name of a workload.", name=workload[:80]),
             where="workload",
-            todo="Give it one of up to 63 letters, digits, spaces and '_.+-'.",
+            todo=_("Give it one of up to 63 letters, digits, spaces and '_.+-'."),
         )
 
 
 def _require_storable(trial: ImportedTrial) -> None:
     """Raise ImportedFileError for a text that the warehouse cannot hold."""
-    texts = [(f"level of {name}", str(fact), LONGEST_FACT) for name, fact in trial.facts.items()]
-    texts += [(f"label of {one.metric}", one.label, LONGEST_LABEL) for one in trial.part.measurements]
-    texts += [(f"label of {series.name}", series.label, LONGEST_LABEL) for series in trial.part.series]
-    texts += [(f"unit of {metric.name}", metric.unit, LONGEST_UNIT) for metric in trial.part.metrics]
-    for what, text, longest in texts:
+    texts = [("level", name, str(fact), LONGEST_FACT) for name, fact in trial.facts.items()]
+    texts += [("label", one.metric, one.label, LONGEST_LABEL) for one in trial.part.measurements]
+    texts += [("label", series.name, series.label, LONGEST_LABEL) for series in trial.part.series]
+    texts += [("unit", metric.name, metric.unit, LONGEST_UNIT) for metric in trial.part.metrics]
+    for kind, name, text, longest in texts:
         if not _is_storable(text, longest):
             raise ImportedFileError(
-                f"The {what} is too long.",
+                _too_long(kind, name),
                 where=trial.source,
                 why=repr(text[:80]),
-                todo=f"The warehouse holds {longest} characters, and no NUL byte.",
+                todo=_("The warehouse holds {most} characters, and no NUL byte.", most=longest),
             )
+
+
+def _too_long(kind: str, name: str) -> str:
+    if kind == "level":
+        return _("The level of {name} is too long.", name=name)
+    if kind == "label":
+        return _("The label of {name} is too long.", name=name)
+    return _("The unit of {name} is too long.", name=name)
 
 
 def _is_storable(text: str, longest: int) -> bool:
@@ -181,9 +198,9 @@ def _dimensions(trial: ImportedTrial, levels: Mapping[str, Mapping[str, str]]) -
         level = _level(trial.source, name, text)
         if name in trial.facts and str(trial.facts[name]) != str(level):
             raise ImportedFileError(
-                f"The file says {name} {trial.facts[name]}, not {text}.",
+                _("The file says {factor} {stated}, not {level}.", factor=name, stated=trial.facts[name], level=text),
                 where=trial.source,
-                todo="Correct the level, or leave it out: what the file states is read of it.",
+                todo=_("Correct the level, or leave it out: what the file states is read of it."),
             )
         dimensions[name] = level
     if major := _major(str(dimensions.get("version", ""))):
@@ -194,14 +211,19 @@ def _dimensions(trial: ImportedTrial, levels: Mapping[str, Mapping[str, str]]) -
 def _level(where: str, name: str, text: str) -> Scalar:
     if not FACTOR.fullmatch(name) or name in _RESERVED:
         raise ImportedFileError(
-            f"{name[:80]!r} is no name of a factor.",
+            _("{name!r} is no name of a factor.", name=name[:80]),
             where=where,
-            todo=f"Small letters, digits, '_' and '.', beginning with a letter; none of {', '.join(_RESERVED)}.",
+            todo=_(
+                "Small letters, digits, '_' and '.', beginning with a letter; none of {names}.",
+                names=", ".join(_RESERVED),
+            ),
         )
     text = text.strip()
     if not text or not _is_storable(text, LONGEST_LEVEL):
         raise ImportedFileError(
-            f"The level of {name} is empty or too long.", where=where, todo=f"Write 1 to {LONGEST_LEVEL} characters."
+            _("The level of {factor} is empty or too long.", factor=name),
+            where=where,
+            todo=_("Write 1 to {most} characters.", most=LONGEST_LEVEL),
         )
     return int(text) if re.fullmatch(r"0|[1-9]\d{0,14}", text) and name != "version" else text
 
@@ -241,9 +263,9 @@ def _require_every_level(
     for trial, of_trial in zip(trials, dimensions, strict=True):
         if missing := [name for name in factors if name not in of_trial]:
             raise ImportedFileError(
-                f"Its {missing[0]} is not known, and that of other files is.",
+                _("Its {factor} is not known, and that of other files is.", factor=missing[0]),
                 where=trial.source,
-                todo=f"Say under what differs between the files which it is: {missing[0]}=…",
+                todo=_("Say under what differs between the files which it is: {factor}=…", factor=missing[0]),
             )
 
 
@@ -274,10 +296,14 @@ def require_new(files: Sequence[SourceFile]) -> None:
         return
     name = next(file.name for file in files if file.sha256 == row["sha256"])
     raise StateError(
-        f"This file was imported before, in run {row['publication__runs__id']} ({row['publication__title']}).",
+        _(
+            "This file was imported before, in run {run} ({title}).",
+            run=row["publication__runs__id"],
+            title=row["publication__title"],
+        ),
         where=name,
-        why="A measurement that is stored twice would count as two.",
-        todo="Leave it out, or delete that run first.",
+        why=_("A measurement that is stored twice would count as two."),
+        todo=_("Leave it out, or delete that run first."),
     )
 
 
@@ -293,10 +319,10 @@ def store(draft: Draft, *, user: User | None, actor: str) -> models.Run:
         raise
     except DataError as error:
         raise ImportedFileError(
-            "The warehouse cannot hold what the files say.",
+            _("The warehouse cannot hold what the files say."),
             where=", ".join(file.name for file in draft.files)[:200],
             why=str(error).strip(),
-            todo="Import the files unchanged; where they are, please report it with the file.",
+            todo=_("Import the files unchanged; where they are, please report it with the file."),
         ) from error
 
 

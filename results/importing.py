@@ -19,13 +19,14 @@ from results.domain import plan as plans
 from results.domain.errors import ArchiveError, StateError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan
 from results.domain.research_object.facts import FACTS, AttemptFacts, ConfigurationFacts, Facts, Origin, TrialFacts
 from results.domain.states import AttemptState, Standing, TrialState
 from results.models.runs import end_state
 from results.runs import audit, stored_dimensions
 
-_AGAIN = "Export the run again; this file was changed, or written by something else."
+_AGAIN = _("Export the run again; this file was changed, or written by something else.")
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,20 @@ def require_new(archive: Archive) -> None:
     """Raise StateError where the warehouse has this archive, or one of its bundles, already."""
     imported = models.RunImport.objects.filter(archive_sha256=archive.sha256).first()
     if imported is not None:
-        raise _is_here(imported.run_id, f"It was imported on {imported.at:%Y-%m-%d} by {imported.actor}.")
-    sums = [attempt.bundle_sha256 for _, attempt in archive.facts.attempts if attempt.bundle]
+        raise _is_here(
+            imported.run_id,
+            _("It was imported on {date} by {user}.", date=f"{imported.at:%Y-%m-%d}", user=imported.actor),
+        )
+    sums = [attempt.bundle_sha256 for _trial, attempt in archive.facts.attempts if attempt.bundle]
     known = models.Attempt.objects.filter(bundle_sha256__in=sums).order_by("pk").first()
     if known is not None:
-        why = f"Trial {known.trial_id}, attempt {known.number}, has one of its bundles."
+        why = _("Trial {trial}, attempt {attempt}, has one of its bundles.", trial=known.trial_id, attempt=known.number)
         raise _is_here(known.run_id, why)
 
 
 def _is_here(run_id: int, why: str) -> StateError:
-    todo = f"Look at run {run_id}; to import the archive again, delete that first."
-    return StateError(f"This run is here already: it is run {run_id}.", where="archive", why=why, todo=todo)
+    todo = _("Look at run {run}; to import the archive again, delete that first.", run=run_id)
+    return StateError(_("This run is here already: it is run {run}.", run=run_id), where="archive", why=why, todo=todo)
 
 
 def create(
@@ -122,7 +126,7 @@ def _levels(row: ConfigurationFacts, plan: Plan) -> dict[str, str]:
     """Return a configuration's levels. Raises ArchiveError where they are not a level of each of the plan's factors."""
     labels = {factor.name: {level.label for level in factor.levels} for factor in plan.factors}
     if row.levels.keys() != labels.keys() or any(row.levels[name] not in labels[name] for name in labels):
-        what = f"Configuration {row.name[:100]!r} has levels that its plan does not have."
+        what = _("Configuration {name!r} has levels that its plan does not have.", name=row.name[:100])
         raise ArchiveError(what, where=FACTS, todo=_AGAIN)
     return dict(row.levels)
 
@@ -143,7 +147,7 @@ def _readable(where: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, KeyError, AttributeError, ValueError) as error:
-        what, why = "The specification of a configuration cannot be read.", f"{type(error).__name__}: {error}"
+        what, why = _("The specification of a configuration cannot be read."), f"{type(error).__name__}: {error}"
         raise ArchiveError(what, where=where, why=why, todo=_AGAIN) from error
 
 
@@ -169,7 +173,7 @@ def _record_source(run: models.Run, archive: Archive, actor: str) -> None:
         other = models.RunImport.objects.filter(archive_sha256=archive.sha256).first()
         if other is None:
             raise
-        raise _is_here(other.run_id, "Somebody has imported it just now.") from error
+        raise _is_here(other.run_id, _("Somebody has imported it just now.")) from error
 
 
 def _create_trials(run: models.Run, facts: Facts, configurations: Sequence[models.Configuration]) -> list[models.Trial]:
@@ -230,20 +234,20 @@ def store(attempt: ImportedAttempt, parsed: ParsedTrial) -> None:
     is not to the last bit what the Teiten that measured it has."""
     facts, row = attempt.facts, attempt.row
     if facts.state is AttemptState.DONE and not parsed.succeeded:
-        raise _other_numbers(facts, "The attempt is said to have succeeded, and its bundle says that it failed.")
+        raise _other_numbers(facts, _("The attempt is said to have succeeded, and its bundle says that it failed."))
     ingest.store(parsed, row.pk, _bundle(attempt))
     if facts.state is AttemptState.FAILED and parsed.error:
         models.Attempt.objects.filter(pk=row.pk).update(error=dict(parsed.error))
     if ingest.numbers_hash(row.pk) != facts.numbers:
-        raise _other_numbers(facts, "A Teiten of another version, or with other kinds, may read it otherwise.")
+        raise _other_numbers(facts, _("A Teiten of another version, or with other kinds, may read it otherwise."))
 
 
 def _other_numbers(facts: AttemptFacts, why: str) -> ArchiveError:
     return ArchiveError(
-        "This bundle gives other numbers here than where it was measured.",
+        _("This bundle gives other numbers here than where it was measured."),
         where=facts.bundle,
         why=why,
-        todo="Update the Teiten that measured it, manage.py reingest --replace there, and export the run again.",
+        todo=_("Update the Teiten that measured it, manage.py reingest --replace there, and export the run again."),
     )
 
 

@@ -22,6 +22,7 @@ from results.domain.errors import IngestError
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.measurement.plausible import require_plausible
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
 
@@ -49,17 +50,21 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive, *, elsewhere: 
     expected = attempt.trial.bundle_key or f"{attempt.run_id}/{attempt.trial_id}"
     if (parsed.trial_key, parsed.attempt) != (expected, attempt.number):
         raise IngestError(
-            f"The bundle is of trial {parsed.trial_key}, attempt {parsed.attempt}.",
-            where=f"attempt {attempt_id}",
-            why=f"The attempt is {attempt.number} of trial {expected}.",
+            _(
+                "The bundle is of trial {trial}, attempt {attempt}.",
+                trial=parsed.trial_key,
+                attempt=parsed.attempt,
+            ),
+            where=_("attempt {attempt}", attempt=attempt_id),
+            why=_("The attempt is {attempt} of trial {trial}.", attempt=attempt.number, trial=expected),
         )
     if attempt.ingested_at is not None:
         if attempt.bundle_sha256 == archive.sha256:
             return False
         raise IngestError(
-            "Another bundle of this attempt is stored.",
-            where=f"attempt {attempt_id}",
-            todo="Keep both; look at the audit log.",
+            _("Another bundle of this attempt is stored."),
+            where=_("attempt {attempt}", attempt=attempt_id),
+            todo=_("Keep both; look at the audit log."),
         )
     _store_tables(parsed, attempt, elsewhere=elsewhere)
     _store_record(parsed, attempt, archive)
@@ -165,10 +170,14 @@ def _require_same_meaning(parsed: ParsedTrial) -> None:
         meaning = _meaning(declared[row.name])
         if other := [name for name in ("label", "better", "help") if meaning[name] != getattr(row, name)]:
             raise IngestError(
-                f"{row.name} has another {other[0]} in this warehouse.",
+                _("{metric} has another {field} in this warehouse.", metric=row.name, field=other[0]),
                 where=f"{parsed.trial_key}: {row.name}, {other[0]}",
-                why=f"Here it is {str(getattr(row, other[0]))!r}, in the bundle {str(meaning[other[0]])[:200]!r}.",
-                todo="Rename the metric where it is measured, or the one here.",
+                why=_(
+                    "Here it is {here!r}, in the bundle {other!r}.",
+                    here=str(getattr(row, other[0])),
+                    other=str(meaning[other[0]])[:200],
+                ),
+                todo=_("Rename the metric where it is measured, or the one here."),
             )
 
 
@@ -179,9 +188,14 @@ def _require_units(parsed: ParsedTrial) -> None:
     for name, unit in stored:
         if unit != units[name]:
             raise IngestError(
-                f"{name} is in {units[name]} here, and in {unit} in all trials before.",
+                _(
+                    "{metric} is in {unit} here, and in {before} in all trials before.",
+                    metric=name,
+                    unit=units[name],
+                    before=unit,
+                ),
                 where=parsed.trial_key,
-                todo="Give the metric another name, or the unit that it had.",
+                todo=_("Give the metric another name, or the unit that it had."),
             )
 
 
@@ -225,7 +239,7 @@ def _documents(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
         try:
             text = json.dumps(document.content, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise IngestError("A document is no JSON.", where=where, why=str(error)) from error
+            raise IngestError(_("A document is no JSON."), where=where, why=str(error)) from error
         content = json.loads(_NUL.sub(r"\1\\ufffd", text))
         yield document.kind, document.node, document.label[:200], Jsonb(content)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import Configuration, InstallationRef, TrialSpec, expand, resolve
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan, PlanDraft
 from results.domain.plan.checks import MAXIMUM_CONFIGURATIONS, passwords, too_many_trials
 from results.hostfactors import require_host_factors
@@ -40,7 +41,7 @@ def resolve_plan(plan: Plan, kinds: Kinds) -> tuple[tuple[Configuration, ...], t
     """Return the plan's configurations and the trial specification of each. Raises PlanError."""
     configurations = _configurations(plan)
     if not configurations:
-        raise PlanError([Problem("exclude", "Every combination is excluded.", "Exclude fewer.")])
+        raise PlanError([Problem("exclude", _("Every combination is excluded."), _("Exclude fewer."))])
     specs, problems = _resolved(plan, configurations, kinds)
     problems += _lacks(plan, specs, kinds, complete=not problems)
     problems += passwords(plan, kinds)
@@ -65,8 +66,12 @@ def _configurations(plan: Plan) -> tuple[Configuration, ...]:
     """Return the plan's configurations. Raises PlanError for more than a web request can check."""
     configurations = expand(plan)
     if len(configurations) > MAXIMUM_CONFIGURATIONS:
-        what = f"The plan has {len(configurations):,} configurations; at most {MAXIMUM_CONFIGURATIONS:,} are taken."
-        raise PlanError([Problem("factors", what, "Fewer levels, or several plans.")])
+        what = _(
+            "The plan has {count:,} configurations; at most {most:,} are taken.",
+            count=len(configurations),
+            most=MAXIMUM_CONFIGURATIONS,
+        )
+        raise PlanError([Problem("factors", what, _("Fewer levels, or several plans."))])
     return configurations
 
 
@@ -89,7 +94,8 @@ def _naming_archived(plan: Plan, problems: Iterable[Problem]) -> Iterator[Proble
     for problem in problems:
         agent = plan.agents.get(problem.field.removeprefix("agents."), "")
         if problem.field.startswith("agents.") and agent in archived:
-            yield Problem(problem.field, f"Agent {agent!r} is archived.", "Name another, or put it back on its page.")
+            what = _("Agent {agent!r} is archived.", agent=agent)
+            yield Problem(problem.field, what, _("Name another, or put it back on its page."))
         else:
             yield problem
 

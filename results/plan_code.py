@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from results.domain.errors import CodeError, Problem
-from results.domain.plan import Kinds, Plan, code_of
+from results.domain.messages import ngettext_lazy
+from results.domain.plan import Code, Kinds, Plan, code_of
 from results.models import Agent
 
 AgentNames = Callable[[], Collection[str]]
@@ -27,14 +28,23 @@ def refused_code(plan: Plan, kinds: Kinds, without_code: AgentNames = agents_wit
     refusing = sorted({*plan.agents.values()} & {*without_code()}) if brought else []
     if not refusing:
         return []
-    several = len(refusing) > 1
-    takes = f"{'agents' if several else 'agent'} {', '.join(refusing)} {'take' if several else 'takes'}"
-    todo = "An administrator can run the plan, or let operators bring code to "
-    todo += "these agents (Edit on their pages)." if several else "this agent (Edit on its page)."
-    return [
-        Problem(code.field, f"This is code of the plan's own: {code.why}. From operators, {takes} none.", todo)
-        for code in brought
-    ]
+    return [_refused(code, refusing) for code in brought]
+
+
+def _refused(code: Code, refusing: Collection[str]) -> Problem:
+    what = ngettext_lazy(
+        "This is code of the plan's own: {why}. From operators, agent {agents} takes none.",
+        "This is code of the plan's own: {why}. From operators, agents {agents} take none.",
+        len(refusing),
+        why=code.why,
+        agents=", ".join(refusing),
+    )
+    todo = ngettext_lazy(
+        "An administrator can run the plan, or let operators bring code to this agent (Edit on its page).",
+        "An administrator can run the plan, or let operators bring code to these agents (Edit on their pages).",
+        len(refusing),
+    )
+    return Problem(code.field, what, todo)
 
 
 def require_code_allowed(plan: Plan, kinds: Kinds) -> None:

@@ -13,17 +13,25 @@ from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
+from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan
 from results.domain.statistics.power import FEWEST, detectable
-from results.domain.units import counted, format_quantity
+from results.domain.units import format_quantity
 from results.estimates import estimate
 from results.hostfactors import known_hosts
+from results.models.agents import AgentState
 from results.plan_check import resolve_plan
 from results.queries.agents.noise import Expected, expected_noise
 from results.requirements import extension_for
 from results.settings_check import installations_of_agents, unchecked_installations
 
 ADVISED_REPLICATES = 5
+_STATES: Mapping[str, Message] = {
+    AgentState.UNKNOWN_KEY: _("unknown-key"),
+    AgentState.CHANGED_KEY: _("changed-key"),
+    AgentState.UNREACHABLE: _("unreachable"),
+}
 
 
 @dataclass(frozen=True)
@@ -106,10 +114,13 @@ def _warnings(
     rows = models.Agent.objects.prefetch_related(installations_of_agents(), "host_changes")
     agents = {agent.name: agent for agent in rows}
     if plan.replicates < ADVISED_REPLICATES:
-        yield Warning("replicates", _too_few(plan.replicates), f"Use {ADVISED_REPLICATES} or more.")
+        yield Warning("replicates", _too_few(plan.replicates), _("Use {count} or more.", count=ADVISED_REPLICATES))
     for installation in unchecked_installations(plan, specs, agents.values()):
-        text = f"The settings that {installation} has are not known yet: those of the plan are not checked."
-        yield Warning("settings", text, "Contact the agent, on its page.")
+        text = _(
+            "The settings that {installation} has are not known yet: those of the plan are not checked.",
+            installation=installation.words,
+        )
+        yield Warning("settings", text, _("Contact the agent, on its page."))
     yield from _some_compile(specs, agents)
     yield from _some_have_lz4(specs, agents)
     yield from _own_clients(specs, workload, agents)
@@ -132,13 +143,17 @@ def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]
             can.setdefault(row.has_jit, set()).add(row.name)
     if len(can) > 1:
         with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
-        text = f"{with_jit} can compile queries (JIT) and {without} cannot: the comparison withholds the verdict."
-        yield Warning("installation", text, 'Set jit = "off", or choose builds that have LLVM.')
+        text = _(
+            "{able} can compile queries (JIT) and {unable} cannot: the comparison withholds the verdict.",
+            able=with_jit,
+            unable=without,
+        )
+        yield Warning("installation", text, _('Set jit = "off", or choose builds that have LLVM.'))
 
 
 def _some_have_lz4(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]) -> Iterator[Warning]:
     """A default that only some of the builds can have is not comparable. One query, where several are so new."""
-    since, _ = BUILT_DEFAULTS[TOAST_COMPRESSION]
+    since = BUILT_DEFAULTS[TOAST_COMPRESSION][0]
     unset = [spec for spec in specs if TOAST_COMPRESSION not in spec.settings]
     rows = {_installed(spec, agents[spec.agents[spec.nodes[0]]]) for spec in unset}
     names = {row.pk: row.name for row in rows if row is not None and row.version_num >= since}
@@ -150,8 +165,13 @@ def _some_have_lz4(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent
         can.setdefault(setting is not None and "lz4" in setting.values, []).append(names[known.installation_id])
     if len(can) > 1:
         with_lz4, without = (", ".join(sorted(can[has])) for has in (True, False))
-        text = f"{with_lz4} compresses long values by lz4 and {without}, built without it, by pglz: the comparison "
-        yield Warning("installation", f"{text}withholds the verdict.", f"Set {TOAST_COMPRESSION}.")
+        text = _(
+            "{able} compresses long values by lz4 and {unable}, built without it, by pglz: the comparison withholds "
+            "the verdict.",
+            able=with_lz4,
+            unable=without,
+        )
+        yield Warning("installation", text, _("Set {setting}.", setting=TOAST_COMPRESSION))
 
 
 def _own_clients(
@@ -163,9 +183,12 @@ def _own_clients(
         return
     versions = {_client_version(spec, agents) for spec in specs if spec.own_client} - {""}
     if len({client_major(version) for version in versions}) > 1:
-        text = f"Each PostgreSQL is measured with its own pgbench ({', '.join(sorted(versions))}), whose own speed is "
-        text += "part of every difference."
-        yield Warning("client_programs", text, f"Take {NEWEST} to compare the servers alone.")
+        text = _(
+            "Each PostgreSQL is measured with its own pgbench ({versions}), whose own speed is part of every "
+            "difference.",
+            versions=", ".join(sorted(versions)),
+        )
+        yield Warning("client_programs", text, _("Take {newest} to compare the servers alone.", newest=NEWEST))
 
 
 def _client_version(spec: TrialSpec, agents: Mapping[str, models.Agent]) -> str:
@@ -179,12 +202,23 @@ def _installed(spec: TrialSpec, server: models.Agent) -> models.Installation | N
 
 def _not_ready(agent: models.Agent) -> Iterator[Warning]:
     if agent.state != "ready" or not agent.enabled:
-        what = agent.state if agent.enabled else "not enabled"
-        yield Warning("agents", f"Agent {agent.name} is {what}: its trials wait.", "See the agents page.")
+        yield Warning("agents", _waits(agent), _("See the agents page."))
     for change in agent.host_changes.all():
         if change.error:
-            text = f"{change.factor} of agent {agent.name} could not be set back: its trials fail until it is."
-            yield Warning("agents", text, "See the agent's page.")
+            text = _(
+                "{factor} of agent {agent} could not be set back: its trials fail until it is.",
+                factor=change.factor,
+                agent=agent.name,
+            )
+            yield Warning("agents", text, _("See the agent's page."))
+
+
+def _waits(agent: models.Agent) -> str:
+    if not agent.enabled:
+        return _("Agent {agent} is not enabled: its trials wait.", agent=agent.name)
+    return _(
+        "Agent {agent} is {state}: its trials wait.", agent=agent.name, state=_STATES.get(agent.state, agent.state)
+    )
 
 
 def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
@@ -192,17 +226,36 @@ def _too_large(need: Need, agent: models.Agent) -> Iterator[Warning]:
     if need.place:
         free = agent.disk.get("places", {}).get(agent.places.get(need.place))
     if free is not None and need.size_bytes > free:
-        where = f"in place {need.place} of {need.agent}" if need.place else f"on {need.agent}"
-        text = f"{format_quantity(need.size_bytes, 'B')} of data and WAL, {format_quantity(free, 'B')} free {where}."
-        yield Warning("parameters.scale", text, "Use a smaller scale, another agent or another place.")
+        sizes = {"needed": format_quantity(need.size_bytes, "B"), "free": format_quantity(free, "B")}
+        if need.place:
+            text = _(
+                "{needed} of data and WAL, {free} free in place {place} of {agent}.",
+                **sizes,
+                place=need.place,
+                agent=need.agent,
+            )
+        else:
+            text = _("{needed} of data and WAL, {free} free on {agent}.", **sizes, agent=need.agent)
+        yield Warning("parameters.scale", text, _("Use a smaller scale, another agent or another place."))
 
 
 def _too_few(replicates: int) -> str:
-    some = counted(replicates, "replicate")
     if replicates < FEWEST:
-        return f"{some} are too few for a verdict: every value is shown, but no difference can be called significant."
+        return ngettext_lazy(
+            "{number:,} replicate are too few for a verdict: every value is shown, but no difference can be called "
+            "significant.",
+            "{number:,} replicates are too few for a verdict: every value is shown, but no difference can be called "
+            "significant.",
+            replicates,
+        )
     shown, advised = (100 * (detectable(0.01, count) or 0) for count in (replicates, ADVISED_REPLICATES))
-    return f"{some} show only differences of {shown:.1f} times the noise, {ADVISED_REPLICATES} of {advised:.1f}."
+    return _(
+        "{replicates:,} replicates show only differences of {shown:.1f} times the noise, {more} of {least:.1f}.",
+        replicates=replicates,
+        shown=shown,
+        more=ADVISED_REPLICATES,
+        least=advised,
+    )
 
 
 def _of_configuration(spec: TrialSpec, size: int | None, server: models.Agent) -> Iterator[Warning]:
@@ -217,16 +270,21 @@ def _too_many_clients(spec: TrialSpec) -> Iterator[Warning]:
     stated = spec.settings.get("max_connections", "100")
     limit = int(stated) if stated.isdecimal() else 100
     if clients > limit - 3:
-        todo = f"Set max_connections to {clients + 10} or more."
-        yield Warning("parameters.clients", f"{clients} clients, but max_connections is {limit}.", todo)
+        text = _("{clients} clients, but max_connections is {limit}.", clients=clients, limit=limit)
+        todo = _("Set max_connections to {advised} or more.", advised=clients + 10)
+        yield Warning("parameters.clients", text, todo)
 
 
 def _more_than_memory(size: int | None, server: models.Agent) -> Iterator[Warning]:
     if server.memory_bytes and size is not None and size > server.memory_bytes:
         yield Warning(
             "parameters.scale",
-            f"{format_quantity(size, 'B')} of data, {format_quantity(server.memory_bytes, 'B')} of memory on "
-            f"{server.name}: storage is measured as well.",
+            _(
+                "{data} of data, {memory} of memory on {agent}: storage is measured as well.",
+                data=format_quantity(size, "B"),
+                memory=format_quantity(server.memory_bytes, "B"),
+                agent=server.name,
+            ),
         )
 
 
@@ -237,8 +295,13 @@ def _access_method_by_extension(spec: TrialSpec, server: models.Agent) -> Iterat
     row = _installed(spec, server)
     if row is None or not row.access_methods or spec.access_method in row.access_methods:
         return
-    text = f"{row.name} has no access method {spec.access_method} by itself: its extension "
-    text += f"{extension_for(spec.access_method, row.extensions)} must have been made in the trials' cluster."
+    text = _(
+        "{installation} has no access method {access_method} by itself: its extension {extension} must have been made "
+        "in the trials' cluster.",
+        installation=row.name,
+        access_method=spec.access_method,
+        extension=extension_for(spec.access_method, row.extensions),
+    )
     yield Warning("access_method", text)
 
 
@@ -246,8 +309,13 @@ def _shared_machines(spec: TrialSpec) -> Iterator[Warning]:
     servers = [spec.agents[node] for node in spec.servers]
     machines = set(servers)
     if {spec.agents[client] for client in spec.clients} & machines:
-        text = "Client and server share a machine: the client's CPU is taken from the server."
-        yield Warning("agents.client", text, "Use a second agent where there is one.")
+        text = _("Client and server share a machine: the client's CPU is taken from the server.")
+        yield Warning("agents.client", text, _("Use a second agent where there is one."))
     if len(machines) < len(servers):
-        text = f"{len(servers)} servers on {len(machines)} machine{'s' if len(machines) > 1 else ''}: "
-        yield Warning("agents", f"{text}each takes processors from the others.", "Name an agent for each.")
+        text = ngettext_lazy(
+            "{servers} servers on {number} machine: each takes processors from the others.",
+            "{servers} servers on {number} machines: each takes processors from the others.",
+            len(machines),
+            servers=len(servers),
+        )
+        yield Warning("agents", text, _("Name an agent for each."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 from django.db import transaction
@@ -12,6 +13,8 @@ from results import models
 from results.bundle_files import bundle_path, remove_bundle, removing_bundles
 from results.domain.errors import StateError
 from results.domain.imports.table import PROGRAM
+from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import DELETE_RUN
@@ -96,12 +99,30 @@ def _refuse(done: str, reasons: Sequence[tuple[RunLoss, str]]) -> None:
     against = [(one, reason) for one, reason in reasons if reason]
     if not against:
         return
-    ids = ", ".join(str(one.id) for one, _ in against)
+    each = [_("Run {run}: {reason}", run=one.id, reason=reason) for one, reason in against]
     raise StateError(
-        f"Run{'s' if len(against) > 1 else ''} {ids} cannot be {done}{', so none was' if len(reasons) > 1 else ''}.",
-        why=" ".join(f"Run {one.id}: {reason}" for one, reason in against),
-        todo="Choose the others alone." if len(reasons) > len(against) else "",
+        _refusal(done, [one.id for one, _reason in against], of_several=len(reasons) > 1),
+        why=reduce(lambda before, then: _("{before} {then}", before=before, then=then), each),
+        todo=_("Choose the others alone.") if len(reasons) > len(against) else "",
     )
+
+
+def _refusal(done: str, run_ids: Sequence[int], *, of_several: bool) -> Message:
+    ids, count = ", ".join(map(str, run_ids)), len(run_ids)
+    if done == "archived" and of_several:
+        return ngettext_lazy(
+            "Run {runs} cannot be archived, so none was.",
+            "Runs {runs} cannot be archived, so none was.",
+            count,
+            runs=ids,
+        )
+    if done == "archived":
+        return ngettext_lazy("Run {runs} cannot be archived.", "Runs {runs} cannot be archived.", count, runs=ids)
+    if of_several:
+        return ngettext_lazy(
+            "Run {runs} cannot be deleted, so none was.", "Runs {runs} cannot be deleted, so none was.", count, runs=ids
+        )
+    return ngettext_lazy("Run {runs} cannot be deleted.", "Runs {runs} cannot be deleted.", count, runs=ids)
 
 
 def _lost(one: RunLoss) -> dict[str, str | int]:
@@ -133,4 +154,4 @@ def _remove_folder(folder: Path) -> list[str]:
         return []
     except OSError as error:
         return [f"{folder}: {error.strerror}"]
-    return [f"{file}: of no attempt that the warehouse knows" for file in rest]
+    return [_("{file}: of no attempt that the warehouse knows", file=str(file)) for file in rest]

@@ -16,6 +16,8 @@ from django.utils import timezone
 
 from results import models
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.runs import audit, refuse_private
 
 LANGUAGES = {"en": "English", "ja": "日本語"}
@@ -71,10 +73,17 @@ def save(report_id: int, text: Text, version: int, *, user: User | None, actor: 
     if report.version != version:
         other = report.drafts.get(version=report.version)
         raise StateError(
-            f"Somebody saved version {report.version} meanwhile.",
+            _("Somebody saved version {version} meanwhile.", version=report.version),
             where="source",
-            why=f"{other.saved_by or 'A deleted account'} saved it, and you began with version {version}.",
-            todo=f"Nothing is lost: copy what you wrote, open version {report.version}, and put it in there.",
+            why=_(
+                "{user} saved it, and you began with version {version}.",
+                user=str(other.saved_by) if other.saved_by else _("A deleted account"),
+                version=version,
+            ),
+            todo=_(
+                "Nothing is lost: copy what you wrote, open version {version}, and put it in there.",
+                version=report.version,
+            ),
         )
     newest = report.drafts.filter(version=version).first()
     if newest and Text(newest.title, newest.authors, newest.language, newest.source) == text:
@@ -87,14 +96,20 @@ def save(report_id: int, text: Text, version: int, *, user: User | None, actor: 
 
 def _require_valid(text: Text) -> None:
     if not text.title.strip():
-        raise TeitenError("A report needs a title.", where="title", todo="Write what was measured.")
+        raise TeitenError(_("A report needs a title."), where="title", todo=_("Write what was measured."))
     if len(text.title) > 200:
-        raise TeitenError("The title is longer than 200 letters.", where="title", todo="Shorten it.")
+        raise TeitenError(_("The title is longer than 200 letters."), where="title", todo=_("Shorten it."))
     if text.language not in LANGUAGES:
-        raise TeitenError(f"There is no language {text.language!r}.", where="language", todo="Choose en or ja.")
+        raise TeitenError(
+            _("There is no language {name!r}.", name=text.language),
+            where="language",
+            todo=_("Choose en or ja."),
+        )
     if len(text.source) > MOST_LETTERS:
         raise TeitenError(
-            f"The text has {len(text.source):,} letters.", where="source", todo=f"{MOST_LETTERS:,} are possible."
+            _("The text has {count:,} letters.", count=len(text.source)),
+            where="source",
+            todo=_("{most:,} are possible.", most=MOST_LETTERS),
         )
     for name in ("title", "authors", "source"):
         _require_text(getattr(text, name), name)
@@ -103,9 +118,9 @@ def _require_valid(text: Text) -> None:
 def _require_text(text: str, where: str) -> None:
     """Raise TeitenError for control characters, which neither XML nor LaTeX can hold."""
     if found := _CONTROL.search(text):
-        what = f"There is a control character (U+{ord(found[0]):04X}) in the {where}."
+        what = _("There is a control character (U+{code:04X}) in the {field}.", code=ord(found[0]), field=where)
         before = text[max(0, found.start() - 20) : found.start()]
-        raise TeitenError(what, where=where, todo=f"Remove it, after {before!r}.")
+        raise TeitenError(what, where=where, todo=_("Remove it, after {before!r}.", before=before))
 
 
 @transaction.atomic
@@ -116,7 +131,10 @@ def publish(
     published with the same numbers already, and where a trial was deleted meanwhile."""
     report = models.Report.objects.select_for_update().get(pk=draft.report_id)
     if report.version != draft.version:
-        raise StateError(f"Somebody saved version {report.version} meanwhile.", todo="Look at it, then publish.")
+        raise StateError(
+            _("Somebody saved version {version} meanwhile.", version=report.version),
+            todo=_("Look at it, then publish."),
+        )
     _require_there(published.attempts)
     text = Text(draft.title, draft.authors, draft.language, draft.source)
     _require_changed(report, text, published)
@@ -146,16 +164,18 @@ def _require_changed(report: models.Report, text: Text, published: Published) ->
         return
     same_text = Text(last.title, last.authors, last.language, last.source) == text
     if same_text and (last.attempts, last.citations) == (list(published.attempts), list(published.citations)):
-        raise StateError(f"This is edition {last.number} already, with the same text and the same numbers.")
+        raise StateError(
+            _("This is edition {edition} already, with the same text and the same numbers.", edition=last.number)
+        )
 
 
 def _require_there(attempts: Sequence[int]) -> None:
     """Keep the runs from being deleted until the transaction ends."""
     runs = models.Attempt.objects.filter(pk__in=attempts).values_list("run_id", flat=True).distinct()
     held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(runs)).order_by("pk")
-    refuse_private(held, "published")
+    refuse_private(held, pgettext_lazy("of a run that cannot be", "published"))
     if models.Attempt.objects.filter(pk__in=attempts).count() < len(set(attempts)):
-        raise StateError("A trial of this report was deleted meanwhile.", todo="Look at the preview once more.")
+        raise StateError(_("A trial of this report was deleted meanwhile."), todo=_("Look at the preview once more."))
 
 
 def content_hash(text: Text, published: Published) -> str:
@@ -183,11 +203,11 @@ def withdraw(edition: models.Edition, reason: str, *, actor: str) -> None:
     """Mark an edition as withdrawn, for good; a notice stands in its place. Raises TeitenError without a reason,
     StateError where it is withdrawn already."""
     if not reason.strip():
-        raise TeitenError("A withdrawal needs a reason.", where="reason", todo="Readers of the notice see it.")
+        raise TeitenError(_("A withdrawal needs a reason."), where="reason", todo=_("Readers of the notice see it."))
     _require_text(reason, "reason")
     changed = models.Edition.objects.filter(pk=edition.pk, withdrawn_at=None).update(
         withdrawn_at=timezone.now(), withdrawal=reason.strip()
     )
     if not changed:
-        raise StateError("It was withdrawn already.")
+        raise StateError(_("It was withdrawn already."))
     audit(actor, "withdraw report", f"report {edition.report_id}", edition=edition.number, reason=reason.strip())

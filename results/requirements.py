@@ -11,10 +11,11 @@ from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed, needed_by
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 
 _METHOD_SETTING = "default_table_access_method"
-_CONTACT_AGAIN = "if it was installed there since, contact the agent again."
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,9 @@ class _Server:
     agent: str
     installation: str
 
-    def __str__(self) -> str:
-        return f"PostgreSQL {self.installation} on {self.agent}"
+    @property
+    def words(self) -> Message:
+        return _("PostgreSQL {installation} on {agent}", installation=self.installation, agent=self.agent)
 
 
 @dataclass(frozen=True)
@@ -104,9 +106,16 @@ def _missing_methods(needs: Iterable[_Need], installations: _Installations) -> I
         if not extension_for(need.name, row.extensions):
             yield Problem(
                 need.field,
-                f"{need.server} has no table access method {need.name}.",
-                f"It has {', '.join(row.access_methods)}. Choose another installation or access method, or exclude "
-                f"this combination; {_CONTACT_AGAIN}",
+                _(
+                    "{installation} has no table access method {access_method}.",
+                    installation=need.server.words,
+                    access_method=need.name,
+                ),
+                _(
+                    "It has {access_methods}. Choose another installation or access method, or exclude this "
+                    "combination; if it was installed there since, contact the agent again.",
+                    access_methods=", ".join(row.access_methods),
+                ),
             )
 
 
@@ -116,8 +125,16 @@ def _missing_extensions(needs: Iterable[_Need], installations: _Installations) -
         if row is not None and row.extensions and need.name not in row.extensions:
             yield Problem(
                 need.field,
-                f"{need.server} has no {need.name}, which the topology {need.user} needs.",
-                f"Choose an installation with PostgreSQL's contrib modules; {_CONTACT_AGAIN}",
+                _(
+                    "{installation} has no {extension}, which the topology {topology} needs.",
+                    installation=need.server.words,
+                    extension=need.name,
+                    topology=need.user,
+                ),
+                _(
+                    "Choose an installation with PostgreSQL's contrib modules; if it was installed there since, "
+                    "contact the agent again."
+                ),
             )
 
 

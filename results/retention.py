@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from results import models
 from results.bundle_files import remove_bundle, removing_bundles
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import ENDED_RUNS, Standing
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.shared.ids import require_found
@@ -65,10 +66,10 @@ def candidates(retention: Retention, now: datetime) -> Iterator[Candidate]:
 
 def _stays(loss: RunLoss, retention: Retention) -> str:
     if loss.id in retention.keep:
-        return "it was named to be spared"
+        return _("it was named to be spared")
     if loss.keeps_it:
         return loss.keeps_it
-    return "it is kept" if loss.standing == Standing.KEPT and not retention.kept_too else ""
+    return _("it is kept") if loss.standing == Standing.KEPT and not retention.kept_too else ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
 from results.domain.kinds.parameters import Kind
 from results.domain.matrix import Configuration, TrialSpec, dimensions
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.plan import Kinds, Plan, code_of
 from results.domain.states import (
     ENDED_RUNS,
@@ -50,11 +52,13 @@ def lock(run_id: int) -> models.Run:
 def require_measured(run: models.Run) -> None:
     """Raise StateError for a run of published figures or imported results."""
     if run.publication is not None:
-        figures = "imported results" if run.publication.program else "published figures"
+        what = _("Run {run} holds published figures.", run=run.pk)
+        if run.publication.program:
+            what = _("Run {run} holds imported results.", run=run.pk)
         raise StateError(
-            f"Run {run.pk} holds {figures}.",
-            why="They were measured elsewhere: Teiten has neither their plan nor their servers.",
-            todo="Take a ready plan to measure the same on servers of your own.",
+            what,
+            why=_("They were measured elsewhere: Teiten has neither their plan nor their servers."),
+            todo=_("Take a ready plan to measure the same on servers of your own."),
         )
 
 
@@ -64,19 +68,26 @@ def require_own(run: models.Run) -> None:
     source: models.RunImport | None = getattr(run, "imported", None)
     if source:
         raise StateError(
-            f"Run {run.pk} is from another Teiten, which measured it as its run {source.source_run}.",
-            why=f"Its agents ({', '.join(source.agents)}) are machines of that one, whatever agents here are called.",
-            todo="Store its plan, with agents of your own, and run that.",
+            _(
+                "Run {run} is from another Teiten, which measured it as its run {other}.",
+                run=run.pk,
+                other=source.source_run,
+            ),
+            why=_(
+                "Its agents ({agents}) are machines of that one, whatever agents here are called.",
+                agents=", ".join(source.agents),
+            ),
+            todo=_("Store its plan, with agents of your own, and run that."),
         )
 
 
 def refuse_private(runs: Iterable[models.Run], done: str) -> None:
     """Raise StateError where one of the runs is private.
 
-    done: what it cannot be: 'cited'"""
+    done: what it cannot be, as a message: 'cited'"""
     if private := [str(run.pk) for run in runs if run.private]:
-        what = f"Run {', '.join(private)} is private, and cannot be {done}."
-        raise StateError(what, where="private", why="Nobody else could look at it.", todo="Make it public first.")
+        what = _("Run {runs} is private, and cannot be {done}.", runs=", ".join(private), done=done)
+        raise StateError(what, where="private", why=_("Nobody else could look at it."), todo=_("Make it public first."))
 
 
 def audit(actor: str, verb: str, subject: str, **detail: Any) -> None:
@@ -109,15 +120,19 @@ def create_run(
     as_admin: whether who starts it has the rights of an administrator, as whoever has Teiten's environment does
     """
     if private and plan.standing == Standing.KEPT:
-        raise PlanError([Problem("private", "A private run cannot be kept.", "Leave the plan's `standing` out.")])
+        raise PlanError([Problem("private", _("A private run cannot be kept."), _("Leave the plan's `standing` out."))])
     keep_agent_names()
     configurations, specs = resolve_plan(plan, kinds)
     if not as_admin:
         require_code_allowed(plan, kinds)
     now = timezone.now()
     if start_at is not None and start_at < now - PAST_TOLERANCE:
-        what = f"{start_at:%Y-%m-%d %H:%M} UTC has passed: it is {now:%Y-%m-%d %H:%M} UTC."
-        raise PlanError([Problem("start_at", what, "Give a time to come, or none to start at once.")])
+        what = _(
+            "{moment} UTC has passed: it is {now} UTC.",
+            moment=f"{start_at:%Y-%m-%d %H:%M}",
+            now=f"{now:%Y-%m-%d %H:%M}",
+        )
+        raise PlanError([Problem("start_at", what, _("Give a time to come, or none to start at once."))])
     later = start_at is not None and start_at > now
     run = models.Run.objects.create(
         plan=stored,
@@ -230,22 +245,25 @@ def extend(blocks_before: Mapping[int, int], blocks: int, actor: str) -> None:
     at_once = AT_ONCE
     for run_id, before in sorted(blocks_before.items()):
         if (now := lock(run_id).blocks) != before:
-            what = f"Run {run_id} has {now} replicates by now, not {before}."
-            raise StateError(what, why="Somebody has added some.", todo="Look again at what more of them would take.")
+            what = _("Run {run} has {now} replicates by now, not {before}.", run=run_id, now=now, before=before)
+            raise StateError(
+                what, why=_("Somebody has added some."), todo=_("Look again at what more of them would take.")
+            )
         at_once -= add_blocks(run_id, blocks, actor, at_once)
 
 
 def require_count(blocks: int) -> None:
     """Raise PlanError for a number of blocks that may not be added at once."""
     if not 1 <= blocks <= MOST_BLOCKS:
-        raise PlanError([Problem("blocks", f"{blocks} is not between 1 and {MOST_BLOCKS}.")])
+        what = _("{blocks} is not between 1 and {most}.", blocks=blocks, most=MOST_BLOCKS)
+        raise PlanError([Problem("blocks", what)])
 
 
 def require_extendable(run: models.Run) -> None:
     """Raise StateError for a run that takes no more blocks, or not now."""
     require_own(run)
     if run.state == RunState.SCHEDULED:
-        raise StateError(f"Run {run.pk} has not started.", todo="Change its plan and schedule it anew.")
+        raise StateError(_("Run {run} has not started.", run=run.pk), todo=_("Change its plan and schedule it anew."))
     _require_made(run)
 
 
@@ -265,7 +283,8 @@ def cancel_run(run_id: int, actor: str) -> None:
     run = lock(run_id)
     require_own(run)
     if RunState.CANCELLED not in RUN_TRANSITIONS[RunState(run.state)]:
-        raise StateError(f"Run {run_id} is {run.state}: nothing is left to cancel.")
+        state = pgettext_lazy("state", run.state)
+        raise StateError(_("Run {run} is {state}: nothing is left to cancel.", run=run_id, state=state))
     _set_trials(models.Trial.objects.filter(run_id=run_id), TrialState.CANCELLED)
     now = timezone.now()
     models.Run.objects.filter(pk=run_id).update(state=RunState.CANCELLED, ended_at=now, cancelled_at=now)
@@ -278,7 +297,7 @@ def cancel_trial(trial_id: int, actor: str) -> None:
     run = lock(models.Trial.objects.values_list("run_id", flat=True).get(pk=trial_id))
     require_own(run)
     if not _set_trials(models.Trial.objects.filter(pk=trial_id), TrialState.CANCELLED):
-        raise StateError(f"Trial {trial_id} has already ended.")
+        raise StateError(_("Trial {trial} has already ended.", trial=trial_id))
     close_finished(run.pk)
     audit(actor, "cancel trial", f"trial {trial_id}")
 
@@ -292,7 +311,13 @@ def retry_trial(trial_id: int, actor: str) -> None:
     _require_agents(run.pk)
     trial = models.Trial.objects.get(pk=trial_id)
     if trial.state == TrialState.RUNNING or not _requeue(models.Trial.objects.filter(pk=trial_id)):
-        raise StateError(f"Trial {trial_id} is {trial.state}: only a failed or cancelled one can be retried.")
+        raise StateError(
+            _(
+                "Trial {trial} is {state}: only a failed or cancelled one can be retried.",
+                trial=trial_id,
+                state=pgettext_lazy("state", trial.state),
+            )
+        )
     _reopen(trial.run_id, actor)
     audit(actor, "retry trial", f"trial {trial_id}")
 
@@ -325,7 +350,7 @@ def _require_made(run: models.Run) -> None:
     """Raise StateError for a cancelled run of which trials are still to be made: they would wait, and not be cancelled,
     if it went on now."""
     if run.making and run.state == RunState.CANCELLED:
-        raise StateError(f"Trials of run {run.pk} are still being made.", todo="Try again in a minute.")
+        raise StateError(_("Trials of run {run} are still being made.", run=run.pk), todo=_("Try again in a minute."))
 
 
 def _require_agents(run_id: int) -> None:
@@ -333,8 +358,10 @@ def _require_agents(run_id: int) -> None:
     keep_agent_names()
     for agent in models.Agent.objects.filter(archived=True):
         if models.Trial.objects.filter(run_id=run_id, agents__contains=[agent.pk]).exists():
-            what = f"Agent {agent.name} of run {run_id} is archived."
-            raise StateError(what, where=f"agent {agent.name}", todo="Put it back on the lists, on its page.")
+            what = _("Agent {agent} of run {run} is archived.", agent=agent.name, run=run_id)
+            raise StateError(
+                what, where=_("agent {agent}", agent=agent.name), todo=_("Put it back on the lists, on its page.")
+            )
 
 
 def _requeue(trials: Any) -> int:

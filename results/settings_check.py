@@ -15,6 +15,9 @@ from results.domain.kinds import server_settings
 from results.domain.kinds.reserved_names import initdb_setting
 from results.domain.kinds.server_settings import SettingType
 from results.domain.matrix import TrialSpec
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+from results.domain.nearest import did_you_mean
 from results.domain.plan import Plan
 
 MAX_NAMED = 3  # installations that a problem names
@@ -28,8 +31,9 @@ class AgentInstallation:
     agent: str
     installation: str
 
-    def __str__(self) -> str:
-        return f"PostgreSQL {self.installation} on {self.agent}"
+    @property
+    def words(self) -> Message:
+        return _("PostgreSQL {installation} on {agent}", installation=self.installation, agent=self.agent)
 
 
 _KnownSettings = Mapping[AgentInstallation, Mapping[str, SettingType]]
@@ -180,29 +184,41 @@ def _fault(setting: _Setting, known: Mapping[str, SettingType]) -> str:
     """Return what is wrong with a setting, without the installation; '' for nothing."""
     setting_type = known.get(setting.name.lower())
     if setting_type is None:
-        return f"There is no setting {setting.name}"
+        return _("There is no setting {setting}", setting=setting.name)
     fault = server_settings.fault(setting_type, setting.value)
-    return f"{setting.name} {fault}" if fault else ""
+    return _("{setting} {fault}", setting=setting.name, fault=fault) if fault else ""
 
 
 def _problem(
     setting: _Setting, text: str, installations: Sequence[AgentInstallation], known: _KnownSettings
 ) -> Problem:
-    count = len(installations)
-    more = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
-    what = f"{text} in {', '.join(map(str, installations[:MAX_NAMED]))}{more}."
+    named, more = _named(installations[:MAX_NAMED]), len(installations) - MAX_NAMED
+    if more > 0:
+        what = _("{fault} in {installations} and {more} more.", fault=text, installations=named, more=more)
+    else:
+        what = _("{fault} in {installations}.", fault=text, installations=named)
     return Problem(setting.field, what, _todo(setting, known[installations[0]], known))
+
+
+def _named(installations: Sequence[AgentInstallation]) -> Message:
+    named = installations[0].words
+    for installation in installations[1:]:
+        named = _("{installations}, {installation}", installations=named, installation=installation.words)
+    return named
 
 
 def _todo(setting: _Setting, settings: Mapping[str, SettingType], known: _KnownSettings) -> str:
     for installation, other_settings in known.items():
         if not _fault(setting, other_settings):
-            return f"{installation} has it: set it in a level together with that installation."
+            return _(
+                "{installation} has it: set it in a level together with that installation.",
+                installation=installation.words,
+            )
     if setting.name.lower() in settings:
         option = server_settings.BUILT_WITH.get(setting.value.lower())
         if option:
-            return f"It takes a PostgreSQL built with {option}."
+            return _("It takes a PostgreSQL built with {option}.", option=option)
         meant = server_settings.instead(settings[setting.name.lower()], setting.value)
-        return f"Did you mean {meant}?" if meant else ""
-    suggestion = server_settings.nearest(setting.name, settings)
-    return f"Did you mean {suggestion}?" if suggestion else "Settings are named as in postgresql.conf."
+        return did_you_mean(meant) if meant else ""
+    meant = server_settings.nearest(setting.name, settings)
+    return did_you_mean(meant) if meant else _("Settings are named as in postgresql.conf.")

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from results.domain.ip_addresses import network_of
+from results.domain.messages import gettext_lazy as _
 from results.models import AuditEntry
 from results.models.audit import acting_address
 
@@ -30,11 +31,11 @@ class Limit:
     why: str
 
 
-OF_ACCOUNT_HERE = Limit(5, "of this account from your address")
-OF_ADDRESS = Limit(20, "from your address")
+OF_ACCOUNT_HERE = Limit(5, _("of this account from your address"))
+OF_ADDRESS = Limit(20, _("from your address"))
 # High enough that nobody can lock an account by failing for it from a few places; never for a network that it signed in
 # from lately.
-OF_ACCOUNT = Limit(100, "of this account")
+OF_ACCOUNT = Limit(100, _("of this account"))
 KNOWN = timedelta(days=30)
 
 

@@ -9,6 +9,8 @@ from django.db import transaction
 
 from results import models
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, content_of, hash_of
 from results.runs import audit, refuse_private
@@ -25,7 +27,7 @@ def cite(query: str, comparison: Comparison, *, user: User | None, actor: str) -
     query: the comparison's complete query
     """
     if not comparison.points:
-        raise TeitenError("There is nothing to cite.", where="compare", todo="Choose runs with finished trials.")
+        raise TeitenError(_("There is nothing to cite."), where="compare", todo=_("Choose runs with finished trials."))
     _hold(comparison)
     snapshot, created = models.Snapshot.objects.get_or_create(
         hash=hash_of(query, comparison),
@@ -49,9 +51,9 @@ def _hold(comparison: Comparison) -> None:
     named = {*comparison.selection.runs, *comparison.other_runs, *comparison.earlier_runs}
     wanted = {replicate.run_id for replicate in replicates} | named
     held = models.Run.objects.select_for_update(no_key=True).filter(pk__in=wanted).order_by("pk")
-    refuse_private(held, "cited")
+    refuse_private(held, pgettext_lazy("of a run that cannot be", "cited"))
     if len(held) < len(wanted):
-        raise StateError("A run of this comparison was deleted meanwhile.", todo="Compare once more, then cite.")
+        raise StateError(_("A run of this comparison was deleted meanwhile."), todo=_("Compare once more, then cite."))
 
 
 @transaction.atomic
@@ -62,20 +64,30 @@ def save_reference(
     all_series = sorted({point["series"] for point in snapshot.content["points"]})
     if series not in all_series:
         names = ", ".join(map(repr, all_series))
-        raise TeitenError(f"The citation has no line {series!r}.", where="series", todo=f"It has {names}.")
+        raise TeitenError(
+            _("The citation has no line {name!r}.", name=series),
+            where="series",
+            todo=_("It has {lines}.", lines=names),
+        )
     if not _NAME.fullmatch(name):
         raise TeitenError(
-            f"{name!r} is no name of a reference.", where="name", todo="Use letters, digits, dots and dashes."
+            _("{name!r} is no name of a reference.", name=name),
+            where="name",
+            todo=_("Use letters, digits, dots and dashes."),
         )
     reference, created = models.Reference.objects.get_or_create(
         name=name, defaults={"snapshot": snapshot, "series": series, "created_by": user}
     )
     if not created and (reference.snapshot_id, reference.series) != (snapshot.pk, series):
         raise StateError(
-            f"Another line is called {name!r} already.",
+            _("Another line is called {name!r} already.", name=name),
             where="name",
-            why=f"It is {reference.series!r} of citation {reference.snapshot_id}.",
-            todo="Choose another name.",
+            why=_(
+                "It is {line!r} of citation {citation}.",
+                line=reference.series,
+                citation=reference.snapshot_id,
+            ),
+            todo=_("Choose another name."),
         )
     if created:
         audit(actor, "save reference", f"reference {name}", citation=snapshot.pk, series=series)

@@ -10,6 +10,8 @@ from django.db.models import Q
 
 from results import models
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.states import Standing
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.shared.ids import require_found
@@ -24,8 +26,8 @@ def read_standing(text: str) -> Standing:
     try:
         return Standing(text)
     except ValueError as error:
-        todo = f"There are {', '.join(Standing)}."
-        raise TeitenError(f"There is no standing {text!r}.", where="standing", todo=todo) from error
+        todo = _("There are {standings}.", standings=", ".join(Standing))
+        raise TeitenError(_("There is no standing {name!r}.", name=text), where="standing", todo=todo) from error
 
 
 def read_tags(texts: Iterable[str]) -> tuple[str, ...]:
@@ -33,10 +35,14 @@ def read_tags(texts: Iterable[str]) -> tuple[str, ...]:
     tags = sorted({text.strip().lower() for text in texts if text.strip()})
     for tag in tags:
         if not TAG.fullmatch(tag):
-            todo = "Up to 32 letters, digits, '.', '_' or '-', beginning with a letter or digit."
-            raise TeitenError(f"{tag[:80]!r} is no tag.", where="tags", todo=todo)
+            todo = _("Up to 32 letters, digits, '.', '_' or '-', beginning with a letter or digit.")
+            raise TeitenError(_("{tag!r} is no tag.", tag=tag[:80]), where="tags", todo=todo)
     if len(tags) > MOST_TAGS:
-        raise TeitenError(f"{len(tags)} tags are too many.", where="tags", todo=f"Use {MOST_TAGS} at most.")
+        raise TeitenError(
+            _("{count} tags are too many.", count=len(tags)),
+            where="tags",
+            todo=_("Use {most} at most.", most=MOST_TAGS),
+        )
     return tuple(tags)
 
 
@@ -48,11 +54,11 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
     published = [] if standing is Standing.KEPT else _published(runs)
     if published:
         raise StateError(
-            f"Run {', '.join(map(str, published))} holds published figures, which are always kept.",
-            todo="Choose measured runs only.",
+            _("Run {runs} holds published figures, which are always kept.", runs=", ".join(map(str, published))),
+            todo=_("Choose measured runs only."),
         )
     if standing is Standing.KEPT:
-        refuse_private(runs, "kept")
+        refuse_private(runs, pgettext_lazy("of a run that cannot be", "kept"))
     changed = [run for run in runs if run.standing != standing]
     for run in changed:
         audit(actor, "set standing", f"run {run.pk}", standing=standing.value, before=run.standing)
@@ -67,7 +73,9 @@ def set_private(run_ids: Sequence[int], private: bool, actor: str) -> int:
     changed = [run for run in lock_runs(run_ids) if run.private != private]
     for loss in run_losses([run.pk for run in changed]) if private and changed else ():
         if reason := _keeps_public(loss):
-            raise StateError(f"Run {loss.id} cannot be made private.", why=reason, todo="What others rest on stays.")
+            raise StateError(
+                _("Run {run} cannot be made private.", run=loss.id), why=reason, todo=_("What others rest on stays.")
+            )
     for run in changed:
         audit(actor, "make private" if private else "make public", f"run {run.pk}")
     ids = [run.pk for run in changed]
@@ -81,17 +89,17 @@ def set_private(run_ids: Sequence[int], private: bool, actor: str) -> int:
 def _keeps_public(loss: RunLoss) -> str:
     """Return why a run cannot be made private; '' where it can."""
     if loss.imported:
-        return "Its figures are of others: the import or publication is listed for everybody."
+        return _("Its figures are of others: the import or publication is listed for everybody.")
     if loss.standing == Standing.KEPT:
-        return "It is kept: views, trends and alerts are made of it."
+        return _("It is kept: views, trends and alerts are made of it.")
     if loss.citations or loss.reports:
-        return f"It is cited in {', '.join((*loss.citations, *loss.reports))}."
+        return _("It is cited in {citations}.", citations=", ".join((*loss.citations, *loss.reports)))
     naming = models.Snapshot.objects.filter(content__selection__runs__contains=[loss.id]).values_list("pk", flat=True)
     if naming:
-        return f"It is named in {', '.join(naming)}."
+        return _("It is named in {citations}.", citations=", ".join(naming))
     named = Q(content__before=loss.id) | Q(content__contains={"cells": [{"against": [loss.id]}]})
     if loss.alerts or models.Alert.objects.filter(named).exists():
-        return "Alerts were judged by it while it was kept."
+        return _("Alerts were judged by it while it was kept.")
     return ""
 
 
@@ -99,7 +107,7 @@ def require_public(run_ids: Iterable[int], done: str) -> None:
     """Raise StateError where one of the runs is private, and keep the others from becoming it until the transaction
     ends.
 
-    done: what they cannot be: 'cited'"""
+    done: what they cannot be, as a message: 'cited'"""
     with transaction.atomic():
         runs = models.Run.objects.select_for_update(no_key=True).filter(pk__in=list(run_ids)).order_by("pk")
         refuse_private(runs, done)

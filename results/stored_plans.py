@@ -12,6 +12,7 @@ from results import models
 from results.cron import cron_line, crontab
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan
 from results.domain.secrets import masked_toml
 from results.models.audit import Role
@@ -43,7 +44,8 @@ def save_plan(
     require_storable(plan, kinds)
     same_name = models.Plan.objects.filter(name=plan.name).first()
     if same_name is not None and (stored is None or same_name.pk != stored.pk):
-        raise PlanError([Problem("name", f"There is already a plan {plan.name!r}.", "Choose another name.")])
+        what = _("There is already a plan {plan!r}.", plan=plan.name)
+        raise PlanError([Problem("name", what, _("Choose another name."))])
     row = _locked(stored) if stored else models.Plan(created_by=user)
     before = {"before": row.hash} if stored else {}
     row.name, row.description, row.workload = plan.name, plan.description, plan.workload
@@ -60,8 +62,8 @@ def _locked(stored: models.Plan) -> models.Plan:
     was read: what was decided about it (whether it brings code, by whose rights it runs) was decided about another."""
     row = models.Plan.objects.select_for_update().get(pk=stored.pk)
     if row.hash != stored.hash:
-        what = f"The plan {row.name!r} has just been changed by somebody else."
-        raise StateError(what, where="plan", todo="Look at it again, then say once more what it shall be.")
+        what = _("The plan {plan!r} has just been changed by somebody else.", plan=row.name)
+        raise StateError(what, where="plan", todo=_("Look at it again, then say once more what it shall be."))
     return row
 
 
@@ -97,7 +99,7 @@ def delete_plan(stored: models.Plan, actor: str) -> None:
     """Delete a plan of which no run was made. Raises StateError."""
     row, loss = _locked(stored), plan_loss(stored.pk)
     if loss.keeps_it:
-        raise StateError(f"The plan {row.name!r} cannot be deleted.", where="plan", why=loss.keeps_it)
+        raise StateError(_("The plan {plan!r} cannot be deleted.", plan=row.name), where="plan", why=loss.keeps_it)
     lost = {"name": row.name, "cron": loss.schedule, "watches": loss.watches, "toml": masked_toml(row.toml)}
     audit(actor, "delete plan", f"plan {row.pk}", **lost)
     if row.schedule is not None:
@@ -142,8 +144,8 @@ def require_scheduler(stored: models.Plan) -> None:
     """Raise PlanError where whoever set the schedule of a plan may run plans no longer."""
     user = stored.scheduled_by
     if user is not None and not _is(user, Role.OPERATOR, Role.PUBLISHER, Role.ADMINISTRATOR):
-        what = f"{user.get_username()} set the schedule, and may run plans no longer."
-        raise PlanError([Problem("schedule", what, "Set it again, or end it, on the plan's page.")])
+        what = _("{user} set the schedule, and may run plans no longer.", user=user.get_username())
+        raise PlanError([Problem("schedule", what, _("Set it again, or end it, on the plan's page."))])
 
 
 def may_schedule_code(stored: models.Plan) -> bool:

@@ -7,6 +7,7 @@ from django.db.models import Max
 from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import order
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan.checks import MAXIMUM_TRIALS
 from results.domain.states import RunState, TrialState
 
@@ -20,8 +21,13 @@ def require_room(configurations: int, blocks: int, more: int) -> None:
     trials = configurations * (blocks + more)
     if trials > MAXIMUM_TRIALS:
         room = max(0, MAXIMUM_TRIALS // configurations - blocks)
-        what = f"{more:,} more would make {trials:,} trials of the run; at most {MAXIMUM_TRIALS:,} are taken."
-        todo = f"Add at most {room:,}." if room else "Repeat the run instead."
+        what = _(
+            "{more:,} more would make {trials:,} trials of the run; at most {most:,} are taken.",
+            more=more,
+            trials=trials,
+            most=MAXIMUM_TRIALS,
+        )
+        todo = _("Add at most {room:,}.", room=room) if room else _("Repeat the run instead.")
         raise PlanError([Problem("blocks", what, todo)])
 
 

@@ -12,6 +12,8 @@ from django.utils import timezone
 from results import ingest, models, runs
 from results.domain.errors import IngestError, StateError
 from results.domain.measurement.parsed_trial import ParsedTrial
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.states import RunState, TrialState
 
 
@@ -42,10 +44,10 @@ def earlier(file: Uploaded, trial_id: int | None = None) -> models.Upload | None
         return None
     if (upload.sha256, upload.trial_id) != (file.sha256, trial_id):
         raise StateError(
-            "This Idempotency-Key stands for another upload.",
+            _("This Idempotency-Key stands for another upload."),
             where="Idempotency-Key",
-            why=f"On {upload.at:%Y-%m-%d} it was sent with other bytes, or for another trial.",
-            todo="Send each upload with a key of its own, and only the same upload again with the same key.",
+            why=_("On {date} it was sent with other bytes, or for another trial.", date=f"{upload.at:%Y-%m-%d}"),
+            todo=_("Send each upload with a key of its own, and only the same upload again with the same key."),
         )
     return upload
 
@@ -61,8 +63,8 @@ def note(file: Uploaded, run_id: int, trial_id: int | None = None) -> None:
                 user=file.user, key=file.key, sha256=file.sha256, run_id=run_id, trial_id=trial_id
             )
     except IntegrityError as error:
-        what = "Another upload with this Idempotency-Key has just been stored."
-        raise StateError(what, where="Idempotency-Key", todo="Send it again.", retryable=True) from error
+        what = _("Another upload with this Idempotency-Key has just been stored.")
+        raise StateError(what, where="Idempotency-Key", todo=_("Send it again."), retryable=True) from error
 
 
 def is_stored(trial_id: int, sha256: str) -> bool:
@@ -84,17 +86,22 @@ def store_bundle(trial_id: int, parsed: ParsedTrial, file: Uploaded) -> models.A
         return None
     if (run.state, trial.state) != (RunState.RUNNING, TrialState.WAITING):
         raise StateError(
-            f"Trial {trial_id} is {TrialState(trial.state)}, its run {RunState(run.state)}: it takes no bundle.",
-            where=f"trial {trial_id}",
-            todo="Upload bundles of trials that wait; retry a failed one first.",
+            _(
+                "Trial {trial} is {state}, its run {state_of_run}: it takes no bundle.",
+                trial=trial_id,
+                state=pgettext_lazy("state", trial.state),
+                state_of_run=pgettext_lazy("state", run.state),
+            ),
+            where=_("trial {trial}", trial=trial_id),
+            todo=_("Upload bundles of trials that wait; retry a failed one first."),
         )
     number = trial.attempts.count() + 1
     if parsed.attempt != number:
         raise IngestError(
-            f"The bundle is of attempt {parsed.attempt}.",
+            _("The bundle is of attempt {attempt}.", attempt=parsed.attempt),
             where="manifest.json: attempt",
-            why=f"The next attempt at trial {trial_id} is {number}.",
-            todo="Upload the bundles of a trial in the order of their attempts.",
+            why=_("The next attempt at trial {trial} is {attempt}.", trial=trial_id, attempt=number),
+            todo=_("Upload the bundles of a trial in the order of their attempts."),
         )
     now = timezone.now()
     models.Trial.objects.filter(pk=trial_id).update(

@@ -16,6 +16,7 @@ from django.db import DatabaseError, Error, InterfaceError, OperationalError, co
 
 from results import sql
 from results.domain.errors import AwayError
+from results.domain.messages import gettext_lazy as _
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -89,12 +90,12 @@ def is_not_running(error: BaseException) -> bool:
 def away_error(error: BaseException) -> AwayError:
     """Return the error to show to a person."""
     database = connection.settings_dict
-    address = f"{database['HOST'] or 'the local socket'}:{database['PORT'] or 5432}"
+    host, port = database["HOST"] or _("the local socket"), database["PORT"] or 5432
     return AwayError(
-        "The warehouse does not answer.",
-        where=f"PostgreSQL at {address}, database {database['NAME']}",
+        _("The warehouse does not answer."),
+        where=_("PostgreSQL at {host}:{port}, database {name}", host=host, port=port, name=database["NAME"]),
         why=str(error).strip(),
-        todo="Start it, or set TEITEN_DATABASE_URL; manage.py doctor says what else is not well.",
+        todo=_("Start it, or set TEITEN_DATABASE_URL; manage.py doctor says what else is not well."),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import BackupError
+from results.domain.messages import gettext_lazy as _
 
 FORMAT = 1
 MANIFEST, CHECKSUMS, DUMP, BUNDLES, MISSING = (
@@ -21,7 +22,7 @@ MANIFEST, CHECKSUMS, DUMP, BUNDLES, MISSING = (
     "missing.txt",
 )
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n\r\0]+)\n")
-_ANOTHER = "Take another backup: this file was changed, or written by something else."
+_ANOTHER = _("Take another backup: this file was changed, or written by something else.")
 
 
 @dataclass(frozen=True)
@@ -73,24 +74,24 @@ def read_manifest(folder: Path) -> Manifest:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise BackupError(
-            "There is no whole backup here.",
+            _("There is no whole backup here."),
             where=str(folder),
-            why=f"It has no {MANIFEST}, which is written last.",
-            todo="Name the folder that manage.py backup made; take another backup where this one was interrupted.",
+            why=_("It has no {file}, which is written last.", file=MANIFEST),
+            todo=_("Name the folder that manage.py backup made; take another backup where this one was interrupted."),
         ) from error
     except (OSError, ValueError) as error:
-        raise BackupError("The manifest cannot be read.", where=str(path), why=str(error), todo=_ANOTHER) from error
+        raise BackupError(_("The manifest cannot be read."), where=str(path), why=str(error), todo=_ANOTHER) from error
     if isinstance(data, dict) and isinstance(data.get("format"), int) and data["format"] > FORMAT:
         raise BackupError(
-            f"This backup was written by a newer Teiten, {data.get('teiten')}.",
+            _("This backup was written by a newer Teiten, {version}.", version=str(data.get("teiten"))),
             where=str(path),
-            why=f"Its format is {data['format']}; this Teiten reads up to {FORMAT}.",
-            todo="Use that version of Teiten.",
+            why=_("Its format is {format}; this Teiten reads up to {most}.", format=data["format"], most=FORMAT),
+            todo=_("Use that version of Teiten."),
         )
     try:
         return from_json(Manifest, data)
     except ShapeError as error:
-        raise BackupError("The manifest cannot be read.", where=str(path), why=str(error), todo=_ANOTHER) from error
+        raise BackupError(_("The manifest cannot be read."), where=str(path), why=str(error), todo=_ANOTHER) from error
 
 
 def listed_files(folder: Path) -> Iterator[tuple[str, str]]:
@@ -101,7 +102,7 @@ def listed_files(folder: Path) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(lines, 1):
             match = _LINE.fullmatch(line)
             if match is None or not _is_inside(match[2]):
-                raise BackupError("This line names no file of the backup.", where=f"{path}:{number}", todo=_ANOTHER)
+                raise BackupError(_("This line names no file of the backup."), where=f"{path}:{number}", todo=_ANOTHER)
             yield match[1], match[2]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import connection
 
 from results.domain.errors import BackupError
+from results.domain.messages import gettext_lazy as _
 
 _USUAL = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql*/bin")
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)\S*")
@@ -47,11 +48,14 @@ def find(name: str, least: int, folder: Path | None = None) -> Program:
     if fitting:
         return fitting[0]
     raise BackupError(
-        f"There is no {name} of PostgreSQL {least} or later.",
-        where=str(folder or "this machine"),
-        why="; ".join(f"{one.path}: {one.version}" for one in programs) or "None was found.",
-        todo=f"Install the client programs of PostgreSQL {least} (Debian: postgresql-client-{least}), or name the "
-        "folder that holds them: --programs /usr/lib/postgresql/…/bin.",
+        _("There is no {program} of PostgreSQL {version} or later.", program=name, version=least),
+        where=str(folder) if folder else _("this machine"),
+        why="; ".join(f"{one.path}: {one.version}" for one in programs) or _("None was found."),
+        todo=_(
+            "Install the client programs of PostgreSQL {version} (Debian: postgresql-client-{version}), or name "
+            "the folder that holds them: --programs /usr/lib/postgresql/…/bin.",
+            version=least,
+        ),
     )
 
 
@@ -84,12 +88,12 @@ def _asked(path: Path) -> Program | None:
     return Program(path, match[0].removeprefix("(PostgreSQL) "), int(match[1])) if match else None
 
 
-def run(program: Program, options: Sequence[str], done: str) -> None:
+def run(program: Program, options: Sequence[str], what: str) -> None:
     """Run a program on the warehouse. The password is not among its arguments, which others can read.
 
     Raises BackupError with what the program said.
 
-    done: 'dumped'
+    what: the error, where it fails
     """
     connection.ensure_connection()
     info: Any = connection.connection.info
@@ -99,8 +103,8 @@ def run(program: Program, options: Sequence[str], done: str) -> None:
     if finished.returncode != 0:
         words = finished.stderr.decode(errors="replace").strip()[-2000:]
         raise BackupError(
-            f"The warehouse could not be {done}.",
+            what,
             where=str(program.path),
-            why=words or f"It ended with status {finished.returncode}.",
-            todo="Mend what it names, and give the command again.",
+            why=words or _("It ended with status {status}.", status=finished.returncode),
+            todo=_("Mend what it names, and give the command again."),
         )

@@ -8,7 +8,7 @@ there.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,8 @@ from results.backups.manifest import BUNDLES, DUMP, MISSING, Counts, Manifest, l
 from results.backups.verifying import verify
 from results.bundle_files import bundle_path, named_bundles
 from results.domain.errors import BackupError, IngestError
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 
 _SHOWN = 5
 
@@ -54,7 +55,7 @@ def restore(folder: Path, *, bin_dir: Path | None = None) -> Restored:
     verify(folder)
     with _bundles_of(folder, manifest):
         options = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
-        programs.run(pg_restore, [*options, str(folder / DUMP)], "restored")
+        programs.run(pg_restore, [*options, str(folder / DUMP)], _("The warehouse could not be restored."))
     _compare_counts(manifest)
     migrated = _migrate()
     _compare_bundles(_missing(folder, manifest))
@@ -69,10 +70,16 @@ def _require_known(manifest: Manifest) -> None:
     newer = _numbers(manifest.teiten) > _numbers(VERSION)
     if unknown or newer:
         raise BackupError(
-            f"This backup is of Teiten {manifest.teiten}, which this Teiten {VERSION} does not know.",
+            _(
+                "This backup is of Teiten {other}, which this Teiten {version} does not know.",
+                other=manifest.teiten,
+                version=VERSION,
+            ),
             where="restore",
-            why=f"Its tables have the migration {', '.join(unknown)}." if unknown else "It is newer.",
-            todo="Restore it with that version of Teiten, or a later one.",
+            why=_("Its tables have the migration {migrations}.", migrations=", ".join(unknown))
+            if unknown
+            else _("It is newer."),
+            todo=_("Restore it with that version of Teiten, or a later one."),
         )
 
 
@@ -84,10 +91,14 @@ def _program(manifest: Manifest, bin_dir: Path | None) -> programs.Program:
     server, dumped = programs.server_version() // 10000, manifest.postgresql // 10000
     if server < dumped:
         raise BackupError(
-            f"The backup is of PostgreSQL {dumped}, and this warehouse is PostgreSQL {server}.",
+            _(
+                "The backup is of PostgreSQL {version}, and this warehouse is PostgreSQL {server}.",
+                version=dumped,
+                server=server,
+            ),
             where="TEITEN_DATABASE_URL",
-            why="PostgreSQL promises nothing for dumps that go to an older server.",
-            todo=f"Restore it into PostgreSQL {dumped} or later.",
+            why=_("PostgreSQL promises nothing for dumps that go to an older server."),
+            todo=_("Restore it into PostgreSQL {version} or later.", version=dumped),
         )
     return programs.find("pg_restore", max(server, int(manifest.pg_dump.split(".")[0])), bin_dir)
 
@@ -102,19 +113,19 @@ def _require_empty() -> None:
         count, example = cursor.fetchone()
     if count:
         raise BackupError(
-            "The warehouse is not empty, so nothing is restored into it.",
-            where=f"database {connection.settings_dict['NAME']}",
-            why=f"It has {count} tables, views or sequences, among them {example}.",
-            todo="Make an empty database (createdb), and set TEITEN_DATABASE_URL to it; do not run migrate before.",
+            _("The warehouse is not empty, so nothing is restored into it."),
+            where=_("database {name}", name=connection.settings_dict["NAME"]),
+            why=_("It has {count} tables, views or sequences, among them {example}.", count=count, example=example),
+            todo=_("Make an empty database (createdb), and set TEITEN_DATABASE_URL to it; do not run migrate before."),
         )
     root = Path(settings.TEITEN_BUNDLE_DIR)
     example = next((path for path in root.rglob("*") if not path.is_dir() or path.is_symlink()), None)
     if example is not None:
         raise BackupError(
-            "The bundle folder is not empty, so nothing is restored into it.",
+            _("The bundle folder is not empty, so nothing is restored into it."),
             where=str(root),
-            why=f"It holds {example.relative_to(root)}.",
-            todo="Set TEITEN_BUNDLE_DIR to an empty folder, or move the files away.",
+            why=_("It holds {path}.", path=str(example.relative_to(root))),
+            todo=_("Set TEITEN_BUNDLE_DIR to an empty folder, or move the files away."),
         )
 
 
@@ -126,17 +137,17 @@ def _bundles_of(folder: Path, manifest: Manifest) -> Iterator[None]:
         root.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(root).free
         if free < manifest.size_bytes:
-            why = f"It has {free} bytes free, and the backup has {manifest.size_bytes}."
-            raise BackupError("The bundle folder has no room.", where=str(root), why=why, todo="Make room there.")
+            why = _("It has {free} bytes free, and the backup has {size}.", free=free, size=manifest.size_bytes)
+            raise BackupError(_("The bundle folder has no room."), where=str(root), why=why, todo=_("Make room there."))
         _copy_bundles(folder, root)
         yield
     except BaseException as error:
         for path in root.iterdir() if root.is_dir() else ():
             shutil.rmtree(path)
         if isinstance(error, OSError):
-            todo = "Mend that and restore again: nothing was left of it, and the warehouse was not touched."
+            todo = _("Mend that and restore again: nothing was left of it, and the warehouse was not touched.")
             raise BackupError(
-                "The backup could not be restored.", where=str(root), why=str(error), todo=todo
+                _("The backup could not be restored."), where=str(root), why=str(error), todo=todo
             ) from error
         raise
 
@@ -145,8 +156,8 @@ def _copy_bundles(folder: Path, root: Path) -> None:
     start = f"{BUNDLES}/"
     for sha256, name in listed_files(folder):
         if name.startswith(start) and files.copy(folder / name, root / name.removeprefix(start)) != sha256:
-            what = "A file of the backup was changed while it was being restored."
-            raise BackupError(what, where=str(folder / name), todo="Use another backup.")
+            what = _("A file of the backup was changed while it was being restored.")
+            raise BackupError(what, where=str(folder / name), todo=_("Use another backup."))
     files.sync_folders(root)
 
 
@@ -160,10 +171,10 @@ def _compare_counts(manifest: Manifest) -> None:
         )
     if counts != manifest.counts:
         raise BackupError(
-            "The restored warehouse does not hold what the backup counted.",
-            where=f"database {connection.settings_dict['NAME']}",
-            why=f"It holds {counts}; the backup {manifest.counts}.",
-            todo="Use another backup, and report this with its manifest.",
+            _("The restored warehouse does not hold what the backup counted."),
+            where=_("database {name}", name=connection.settings_dict["NAME"]),
+            why=_("It holds {counts}; the backup {counted}.", counts=str(counts), counted=str(manifest.counts)),
+            todo=_("Use another backup, and report this with its manifest."),
         )
 
 
@@ -182,10 +193,10 @@ def _migrate() -> int:
             cursor.execute("ANALYZE")
     except DatabaseError as error:
         raise BackupError(
-            "The backup is restored, but its tables could not be brought to those of this Teiten.",
+            _("The backup is restored, but its tables could not be brought to those of this Teiten."),
             where="migrate",
             why=str(error).strip(),
-            todo="Mend what it names and run manage.py migrate, or restore with the Teiten that wrote the backup.",
+            todo=_("Mend what it names and run manage.py migrate, or restore with the Teiten that wrote the backup."),
         ) from error
     return lacking
 
@@ -205,11 +216,22 @@ def _compare_bundles(missing: set[str]) -> None:
             wrong += [bundle] if count <= _SHOWN else []
     if count:
         raise BackupError(
-            f"Everything is restored, but {counted(count, 'bundle')} of it not as the warehouse knows them.",
+            ngettext_lazy(
+                "Everything is restored, but {number:,} bundle of it not as the warehouse knows them.",
+                "Everything is restored, but {number:,} bundles of it not as the warehouse knows them.",
+                count,
+            ),
             where=str(settings.TEITEN_BUNDLE_DIR),
-            why=f"{', '.join(wrong)}{f' and {count - len(wrong)} more' if count > len(wrong) else ''}.",
-            todo="Restore another backup into another database and folder, and report this.",
+            why=_names(wrong, count),
+            todo=_("Restore another backup into another database and folder, and report this."),
         )
+
+
+def _names(wrong: Sequence[str], count: int) -> str:
+    names = ", ".join(wrong)
+    if count > len(wrong):
+        return _("{names} and {count} more.", names=names, count=count - len(wrong))
+    return _("{names}.", names=names)
 
 
 def _is_stored(bundle: str, sha256: str) -> bool:

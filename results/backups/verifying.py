@@ -7,7 +7,8 @@ from pathlib import Path
 from results.backups.files import checksum
 from results.backups.manifest import CHECKSUMS, DUMP, Manifest, listed_files, read_manifest
 from results.domain.errors import BackupError
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 
 _SHOWN = 5
 
@@ -33,10 +34,12 @@ def verify(folder: Path) -> Manifest:
         raise _damaged(folder, damaged, bad)
     if files != manifest.files or not has_dump:
         raise BackupError(
-            "The backup does not list what its manifest counts.",
+            _("The backup does not list what its manifest counts."),
             where=str(folder / CHECKSUMS),
-            why=f"It names {files} files of {manifest.files}{'' if has_dump else f', and no {DUMP}'}.",
-            todo="Use another backup.",
+            why=_("It names {count} files of {all}.", count=files, all=manifest.files)
+            if has_dump
+            else _("It names {count} files of {all}, and no {dump}.", count=files, all=manifest.files, dump=DUMP),
+            todo=_("Use another backup."),
         )
     return manifest
 
@@ -49,10 +52,16 @@ def _is_as_stored(path: Path, sha256: str) -> bool:
 
 
 def _damaged(folder: Path, names: list[str], count: int) -> BackupError:
-    more = f" and {count - len(names)} more" if count > len(names) else ""
+    listed: str = ", ".join(names)
+    if count > len(names):
+        listed = _("{names} and {count} more", names=listed, count=count - len(names))
     return BackupError(
-        f"{counted(count, 'file')} of the backup {'is' if count == 1 else 'are'} missing or damaged.",
+        ngettext_lazy(
+            "{number:,} file of the backup is missing or damaged.",
+            "{number:,} files of the backup are missing or damaged.",
+            count,
+        ),
         where=str(folder),
-        why=f"{', '.join(names)}{more}: not there, or not with the checksum that it was written with.",
-        todo="Copy the backup again from where it was taken, or use another one.",
+        why=_("{names}: not there, or not with the checksum that it was written with.", names=listed),
+        todo=_("Copy the backup again from where it was taken, or use another one."),
     )

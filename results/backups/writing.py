@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -24,7 +25,8 @@ from results.backups import files, programs
 from results.backups.manifest import BUNDLES, CHECKSUMS, DUMP, FORMAT, MANIFEST, MISSING, Counts, Manifest
 from results.bundle_files import bundle_path, keeping_bundles, named_bundles
 from results.domain.errors import BackupError, IngestError
-from results.domain.units import counted
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import ngettext_lazy
 
 UNFINISHED = ".unfinished"  # what the folder's name ends in until the backup is whole
 _NAMED = "named.jsonl"  # bundles of the snapshot: they may be too many to be held in memory
@@ -52,7 +54,7 @@ class _Listing:
 
     def miss(self, bundle: str, reason: str) -> None:
         self.missing += 1
-        self.examples += [f"{bundle}: {reason}"] if len(self.examples) < _SHOWN else []
+        self.examples += [_("{bundle}: {why}", bundle=bundle, why=reason)] if len(self.examples) < _SHOWN else []
         with (self.folder / MISSING).open("a", encoding="utf-8") as names:
             names.write(f"{bundle}\n")
 
@@ -107,10 +109,10 @@ def _new_folder(folder: Path) -> Iterator[Path]:
     for there in (folder, partial):
         if there.exists() or there.is_symlink():
             raise BackupError(
-                "There is something already: nothing is written over it.",
+                _("There is something already: nothing is written over it."),
                 where=str(there),
-                why="It was left by a backup that was interrupted, or another one runs." if there == partial else "",
-                todo="Name a folder that there is not yet, or remove it.",
+                why=_("It was left by a backup that was interrupted, or another one runs.") if there == partial else "",
+                todo=_("Name a folder that there is not yet, or remove it."),
             )
     try:
         partial.mkdir(mode=0o700)  # the dump has all that there is, be it private or not
@@ -130,11 +132,12 @@ def _new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _unwritable(folder: Path, error: OSError) -> BackupError:
+    reason = str(error.strerror or error)
     return BackupError(
-        "The backup could not be written.",
+        _("The backup could not be written."),
         where=str(folder),
-        why=f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.",
-        todo="Make room, or name a folder on another disk. Nothing was left of this one.",
+        why=_("{why}.", why=f"{reason}: {error.filename}" if error.filename else reason),
+        todo=_("Make room, or name a folder on another disk. Nothing was left of this one."),
     )
 
 
@@ -153,7 +156,7 @@ def _dump(pg_dump: programs.Program, folder: Path) -> tuple[datetime, Counts, di
             bundles=_list_named(folder / _NAMED),
         )
         options = ["--format=custom", "--no-owner", "--no-privileges", f"--snapshot={snapshot}"]
-        programs.run(pg_dump, [*options, f"--file={folder / DUMP}"], "dumped")
+        programs.run(pg_dump, [*options, f"--file={folder / DUMP}"], _("The warehouse could not be dumped."))
         files.sync(folder / DUMP)
         migrations = MigrationRecorder(connection).applied_migrations()
     return created_at, counts, dict(sorted(migrations))
@@ -189,17 +192,22 @@ def _take(bundle: str, sha256: str, folder: Path, earlier: Path | None) -> None:
         return
     source = bundle_path(bundle)
     if not source.is_file():
-        raise IngestError("it is not in the bundle folder")
+        raise IngestError(_("it is not in the bundle folder"))
     if files.copy(source, target) != sha256:
         target.unlink()
-        raise IngestError("it is not the one that was stored")
+        raise IngestError(_("it is not the one that was stored"))
 
 
 def _incomplete(listing: _Listing) -> BackupError:
-    more = f"; and {listing.missing - len(listing.examples)} more" if listing.missing > len(listing.examples) else ""
+    more = listing.missing - len(listing.examples)
+    why = reduce(lambda before, then: _("{before}; {then}", before=before, then=then), listing.examples)
     return BackupError(
-        f"{counted(listing.missing, 'bundle')} that the warehouse names cannot be backed up.",
+        ngettext_lazy(
+            "{number:,} bundle that the warehouse names cannot be backed up.",
+            "{number:,} bundles that the warehouse names cannot be backed up.",
+            listing.missing,
+        ),
         where="TEITEN_BUNDLE_DIR",
-        why="; ".join(listing.examples) + more + ".",
-        todo="Restore them from an earlier backup, set TEITEN_BUNDLE_DIR, or go on without them: --without-missing.",
+        why=_("{why}; and {count} more.", why=why, count=more) if more else _("{why}.", why=why),
+        todo=_("Restore them from an earlier backup, set TEITEN_BUNDLE_DIR, or go on without them: --without-missing."),
     )

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.utils.translation import gettext, gettext_lazy
 
 from results.domain.folders import problem_of_folder, problem_of_folders, problem_of_search
 from results.domain.kinds.host_factors import PLACE
+from results.domain.messages import gettext_lazy as _
+from results.domain.messages import localized, pgettext_lazy
 from results.domain.plan import AGENT
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 HOST = r"[A-Za-z0-9.:_-]+"
 ACCOUNT = r"[A-Za-z0-9._-]*"
@@ -20,17 +27,17 @@ PATH = r"[^\x00-\x1f]*"
 ABSOLUTE = r"/[A-Za-z0-9._/ +@=-]*"
 
 
-def matching(pattern: str, message: str) -> RegexValidator:
+def matching(pattern: str, message: str | _StrPromise) -> RegexValidator:
     return RegexValidator(rf"\A(?:{pattern})\Z", message)
 
 
 class AgentState(models.TextChoices):
     """The result of the last contact. Only a ready agent is given trials."""
 
-    UNKNOWN_KEY = "unknown-key", "host key not accepted yet"
-    CHANGED_KEY = "changed-key", "host key has changed"
-    UNREACHABLE = "unreachable", "unreachable"
-    READY = "ready", "ready"
+    UNKNOWN_KEY = "unknown-key", _("host key not accepted yet")
+    CHANGED_KEY = "changed-key", _("host key has changed")
+    UNREACHABLE = "unreachable", pgettext_lazy("state", "unreachable")
+    READY = "ready", pgettext_lazy("state", "ready")
 
 
 class Agent(models.Model):
@@ -52,16 +59,18 @@ class Agent(models.Model):
     name = models.CharField(
         max_length=63,
         unique=True,
-        validators=[matching(AGENT, "Letters, digits, '.', '_' and '-', at most 63.")],
+        validators=[matching(AGENT, gettext_lazy("Letters, digits, '.', '_' and '-', at most 63."))],
     )
-    host = models.CharField(max_length=255, validators=[matching(HOST, "A host name or an address.")])
+    host = models.CharField(max_length=255, validators=[matching(HOST, gettext_lazy("A host name or an address."))])
     port = models.PositiveIntegerField(default=22, validators=[MinValueValidator(1), MaxValueValidator(65535)])
-    user = models.CharField(max_length=64, blank=True, validators=[matching(ACCOUNT, "An account's name.")])
+    user = models.CharField(
+        max_length=64, blank=True, validators=[matching(ACCOUNT, gettext_lazy("An account's name."))]
+    )
     key_path = models.CharField(
         max_length=500,
         blank=True,
-        validators=[matching(PATH, "A path, never the key itself.")],
-        help_text="Path of the private key on the worker; empty for the worker's ssh-agent.",
+        validators=[matching(PATH, gettext_lazy("A path, never the key itself."))],
+        help_text=_("Path of the private key on the worker; empty for the worker's ssh-agent."),
     )
     jump = models.ForeignKey(
         "self",
@@ -69,52 +78,56 @@ class Agent(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="behind",
-        help_text="The agent through which this one is reached.",
+        help_text=_("The agent through which this one is reached."),
     )
     search = ArrayField(
-        models.CharField(max_length=500, validators=[matching(ABSOLUTE, "An absolute path.")]),
+        models.CharField(max_length=500, validators=[matching(ABSOLUTE, gettext_lazy("An absolute path."))]),
         default=list,
         blank=True,
-        help_text="Folders in which to look for PostgreSQL, besides the usual ones.",
+        help_text=_("Folders in which to look for PostgreSQL, besides the usual ones."),
     )
     data_dir = models.CharField(
         max_length=500,
-        validators=[matching(ABSOLUTE, "An absolute path.")],
-        help_text="Where clusters are made.",
+        validators=[matching(ABSOLUTE, gettext_lazy("An absolute path."))],
+        help_text=_("Where clusters are made."),
     )
     work_dir = models.CharField(
         max_length=500,
-        validators=[matching(ABSOLUTE, "An absolute path.")],
-        help_text="Where trials keep their files while they run.",
+        validators=[matching(ABSOLUTE, gettext_lazy("An absolute path."))],
+        help_text=_("Where trials keep their files while they run."),
     )
     places = models.JSONField(
         default=dict,
         blank=True,
-        help_text="Storage places, name → folder: where plans may have data, WAL and tablespaces put.",
+        help_text=_("Storage places, name → folder: where plans may have data, WAL and tablespaces put."),
     )
-    enabled = models.BooleanField(default=True, help_text="Give it trials.")
+    enabled = models.BooleanField(default=True, help_text=_("Give it trials."))
     archived = models.BooleanField(default=False, db_default=False)
     allows_code = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Whoever may run plans can then run any program under this agent's account: by scripts, queries and "
-        "commands of a plan, and by settings that name a program, library or file. Without it, only administrators "
-        "can; the workloads that come with Teiten run either way.",
+        help_text=_(
+            "Whoever may run plans can then run any program under this agent's account: by scripts, queries and "
+            "commands of a plan, and by settings that name a program, library or file. Without it, only administrators "
+            "can; the workloads that come with Teiten run either way."
+        ),
     )
     keep_days = models.PositiveIntegerField(
         null=True,
         blank=True,
         default=7,
         validators=[MinValueValidator(1), MaxValueValidator(36500)],
-        help_text="Days after its last use when a cluster is removed that no trial waits for; empty for never.",
+        help_text=_("Days after its last use when a cluster is removed that no trial waits for; empty for never."),
     )
     disk_budget_gb = models.PositiveIntegerField(
         null=True,
         blank=True,
         default=100,
         validators=[MinValueValidator(1), MaxValueValidator(10**6)],
-        help_text="GB that all clusters together may take before the oldest is removed that no trial waits for; empty "
-        "for no limit.",
+        help_text=_(
+            "GB that all clusters together may take before the oldest is removed that no trial waits for; empty "
+            "for no limit."
+        ),
     )
 
     host_key = models.TextField(blank=True)
@@ -153,38 +166,46 @@ class Agent(models.Model):
         jump = self.jump
         while jump is not None:
             if jump.pk in passed_agents:
-                raise ValidationError({"jump": "The way to this agent leads in a circle."})
+                raise ValidationError({"jump": gettext("The way to this agent leads in a circle.")})
             passed_agents.add(jump.pk)
             jump = jump.jump
         if self.jump is not None and self.jump.archived:
-            raise ValidationError({"jump": f"Agent {self.jump.name} is archived, and not contacted."})
+            archived = gettext("Agent {agent} is archived, and not contacted.").format(agent=self.jump.name)
+            raise ValidationError({"jump": archived})
 
     def _check_places(self) -> None:
         if not isinstance(self.places, dict):
-            raise ValidationError({"places": "Names and folders."})
+            raise ValidationError({"places": gettext("Names and folders.")})
         for name, path in self.places.items():
             if not PLACE.fullmatch(name):
-                raise ValidationError({"places": f"{name!r} is no name for a place: letters, digits, '.', '_', '-'."})
+                text = gettext("{name!r} is no name for a place: letters, digits, '.', '_', '-'.")
+                raise ValidationError({"places": text.format(name=name)})
             if not isinstance(path, str) or not re.fullmatch(ABSOLUTE, path):
-                raise ValidationError({"places": f"{name}: {path!r} is not an absolute path."})
+                text = gettext("{name}: {path!r} is not an absolute path.")
+                raise ValidationError({"places": text.format(name=name, path=path)})
 
     def _check_folders(self) -> None:
         """Raise ValidationError for a folder in which what a trial leaves must not be removed."""
         own = {"data_dir": self.data_dir, "work_dir": self.work_dir}
-        folders = own | {f"place {name}": path for name, path in self.places.items()}
-        problems = _problems(folders, problem_of_folder) or problem_of_folders(folders)
+        folders = own | {gettext("place {name}").format(name=name): path for name, path in self.places.items()}
+        problems = _problems(folders, problem_of_folder)
+        problems = problems or {name: localized(problem) for name, problem in problem_of_folders(folders).items()}
         fields = {name: problem for name, problem in problems.items() if name in own}
-        if of_places := [f"{name}: {problem}" for name, problem in problems.items() if name not in own]:
-            fields["places"] = " ".join(of_places)
-        if unsearched := _problems({path: path for path in self.search}, problem_of_search):
-            fields["search"] = " ".join(f"{path}: {problem}" for path, problem in unsearched.items())
+        of_places = {name: problem for name, problem in problems.items() if name not in own}
+        unsearched = _problems({path: path for path in self.search}, problem_of_search)
+        fields |= _together("places", of_places) | _together("search", unsearched)
         if fields:
             raise ValidationError(fields)
 
 
 def _problems(folders: Mapping[str, str], check: Callable[[str], str]) -> dict[str, str]:
-    """Return name → problem of those folders that have one."""
-    return {name: problem for name, path in folders.items() if (problem := check(path))}
+    """Return name → problem, in the reader's language, of those folders that have one."""
+    return {name: localized(problem) for name, path in folders.items() if (problem := check(path))}
+
+
+def _together(field: str, problems: Mapping[str, str]) -> dict[str, str]:
+    """Return name → problem of a field as one text of it; {} where there is none."""
+    return {field: " ".join(f"{name}: {problem}" for name, problem in problems.items())} if problems else {}
 
 
 class Installation(models.Model):

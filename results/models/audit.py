@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from django.conf import settings
 from django.db import models
 
+from results.domain.messages import pgettext_lazy
+
 _address: ContextVar[str] = ContextVar("address", default="")
 
 
@@ -52,19 +54,19 @@ class AuditEntry(models.Model):
 
 
 class Scope(models.TextChoices):
-    READ = "read", "read"
-    RUN = "run", "read and run"
-    PUBLISH = "publish", "read, run and publish"
-    ADMIN = "admin", "everything"
+    READ = "read", pgettext_lazy("scope", "read")
+    RUN = "run", pgettext_lazy("scope", "read and run")
+    PUBLISH = "publish", pgettext_lazy("scope", "read, run and publish")
+    ADMIN = "admin", pgettext_lazy("scope", "everything")
 
 
 class Role(models.TextChoices):
     """What an account may do; each may what those before may. `webapp.access` says what that is."""
 
-    READER = "reader", "reader"
-    OPERATOR = "operator", "operator"
-    PUBLISHER = "publisher", "publisher"
-    ADMINISTRATOR = "administrator", "administrator"
+    READER = "reader", pgettext_lazy("role", "reader")
+    OPERATOR = "operator", pgettext_lazy("role", "operator")
+    PUBLISHER = "publisher", pgettext_lazy("role", "publisher")
+    ADMINISTRATOR = "administrator", pgettext_lazy("role", "administrator")
 
 
 class Member(models.Model):

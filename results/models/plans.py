@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from results.domain.messages import gettext_lazy as _
+
 
 class Plan(models.Model):
     """A stored plan, which `results.domain.plan.read` makes a value of.
@@ -45,9 +47,9 @@ class Plan(models.Model):
 
 
 class MissedCause(models.TextChoices):
-    DOWN = "down", "nothing looked at the schedule"
-    GOING = "going", "the run before had not ended"
-    REFUSED = "refused", "the plan could not be run"
+    DOWN = "down", _("nothing looked at the schedule")
+    GOING = "going", _("the run before had not ended")
+    REFUSED = "refused", _("the plan could not be run")
 
 
 class MissedRuns(models.Model):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from statistics import fmean, median
 
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from results.published.description import (
     AnswerColumn,
     Average,
@@ -76,7 +78,9 @@ def _dimensions(sources: Mapping[str, Scalar | Cell], row: PublishedRow) -> dict
 def _read(cell: Cell, row: PublishedRow) -> Scalar:
     text = row[cell.column]
     if cell.values and text not in cell.values:
-        raise row.error(f"Column {cell.column} is none of {', '.join(cell.values)}.", text)
+        raise row.error(
+            _("Column {column} is none of {values}.", column=cell.column, values=", ".join(cell.values)), text
+        )
     if cell.values:
         return cell.values[text]
     return row.integer(cell.column) if cell.type == "integer" else text
@@ -102,7 +106,14 @@ def _factor(column: FigureColumn, row: PublishedRow) -> Fraction:
     for sizes in _UNITS:
         if column.unit in sizes and column.base_unit in sizes:
             return Fraction(sizes[column.unit], sizes[column.base_unit])
-    raise row.error(f"Column {column.column} is in {column.unit}, which is not a multiple of {column.base_unit!r}.")
+    raise row.error(
+        _(
+            "Column {column} is in {unit}, which is not a multiple of {base_unit!r}.",
+            column=column.column,
+            unit=column.unit,
+            base_unit=column.base_unit,
+        )
+    )
 
 
 def _answers(
@@ -112,7 +123,7 @@ def _answers(
     for capability in capabilities:
         row = by_name.get(capability.row)
         if row is None:
-            raise rows[0].error(f"There is no row for {capability.row!r}.")
+            raise rows[0].error(_("There is no row for {name!r}.", name=capability.row))
         outcome = _read(Cell(columns.column, values=columns.outcomes), row)
         message = row[columns.message_column]
         yield Answer(
@@ -140,7 +151,7 @@ def _quotient(quotient: Quotient, row: PublishedRow) -> Derived:
     values = [row.number(column) for column in quotient.numerator if row[column]]
     divisor = row.number(quotient.denominator) if quotient.denominator else 1.0
     if not values or not divisor:
-        raise row.error(f"Column {quotient.column} cannot be recomputed: a number is missing or zero.")
+        raise row.error(_("Column {column} cannot be recomputed: a number is missing or zero.", column=quotient.column))
     named = {**row.cells, **{name: _read(cell, row) for name, cell in quotient.cells.items()}}
     words = _words(quotient.words, named, row)
     slack = quotient.slack * len(values) / divisor
@@ -156,7 +167,9 @@ def _change(change: Change, rows: Sequence[PublishedRow]) -> Derived:
 def _only_row(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> PublishedRow:
     matching = _rows_with(rows, texts)
     if len(matching) != 1:
-        raise ParseError(f"{len(matching)} rows have {_listed(texts)}, not one.", file=rows[0].file)
+        raise ParseError(
+            _("{count} rows have {cells}, not one.", count=len(matching), cells=_listed(texts)), file=rows[0].file
+        )
     return matching[0]
 
 
@@ -166,7 +179,7 @@ def _averages(average: Average, rows: Sequence[PublishedRow]) -> Iterator[Derive
             texts = {average.by: text, average.then_by: then_text}
             matching = _rows_with(rows, texts)
             if not matching:
-                raise ParseError(f"No row has {_listed(texts)}.", file=rows[0].file)
+                raise ParseError(_("No row has {cells}.", cells=_listed(texts)), file=rows[0].file)
             recomputed = _STATISTICS[average.statistic]([row.number(average.column) for row in matching])
             yield Derived(0, average.column, _words(average.words, texts, matching[0]), printed, recomputed)
 
@@ -175,7 +188,9 @@ def _words(template: str, named: Mapping[str, object], row: PublishedRow) -> str
     try:
         return template.format_map(named)
     except (KeyError, ValueError) as error:
-        raise row.error(f"The words {template!r} cannot be filled in: {error}.") from None
+        raise row.error(
+            _("The words {words!r} cannot be filled in: {error}.", words=template, error=str(error))
+        ) from None
 
 
 def _rows_with(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> list[PublishedRow]:
@@ -183,4 +198,5 @@ def _rows_with(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> list[P
 
 
 def _listed(texts: Mapping[str, str]) -> str:
-    return " and ".join(f"{column} {text}" for column, text in texts.items())
+    cells = [f"{column} {text}" for column, text in texts.items()]
+    return reduce(lambda before, then: _("{before} and {name}", before=before, name=then), cells)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from results.domain.errors import ParseError
+from results.domain.messages import gettext_lazy as _
 from results.published.build import build
 from results.published.description import ReportTables, read_description, read_reports
 from results.published.tables import FOLDER, Report, Table, read_rows
@@ -22,7 +23,7 @@ def _table(folder: Path, tables: ReportTables, slug: str) -> Table:
     report = Report(tables.title, tables.publisher, tables.year, tables.licence)
     rows = read_rows(f"{slug}.csv", _bytes(folder, f"{slug}.csv"))
     if not rows:
-        raise ParseError("The table has no row.", file=f"{slug}.csv", line=1)
+        raise ParseError(_("The table has no row."), file=f"{slug}.csv", line=1)
     file = f"{slug}.toml"
     return build(slug, report, read_description(file, _text(folder, file), frozenset(rows[0].cells)), rows)
 
@@ -33,14 +34,14 @@ def _text(folder: Path, file: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise ParseError("The file is not UTF-8.", file=file, line=line) from None
+        raise ParseError(_("The file is not UTF-8."), file=file, line=line) from None
 
 
 def _bytes(folder: Path, file: str) -> bytes:
     try:
         return (folder / file).read_bytes()
     except FileNotFoundError:
-        raise ParseError(f"There is no such file, though {REPORTS} lists it.", file=file) from None
+        raise ParseError(_("There is no such file, though {list} lists it.", list=REPORTS), file=file) from None
 
 
 TABLES: tuple[Table, ...] = read_tables(FOLDER)

@@ -12,6 +12,7 @@ from results.domain import toml_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import gettext_lazy as _
 from results.published.toml_lines import line_of
 
 T = TypeVar("T")
@@ -209,7 +210,7 @@ def read_description(file: str, text: str, columns: frozenset[str]) -> Descripti
     for path, column in _columns_named(data):
         if column not in columns:
             known = ", ".join(sorted(columns))
-            what = f"{path}: the table has no column {column!r}, but {known}."
+            what = _("{path}: the table has no column {column!r}, but {known}.", path=path, column=column, known=known)
             raise ParseError(what, file=file, line=line_of(path, text))
     return description
 
@@ -220,14 +221,14 @@ def _loads(file: str, text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         match = re.search(r"at line (\d+)", str(error))
         line = int(match[1]) if match else len(text.splitlines())
-        raise ParseError(f"The file is not TOML: {error}.", file=file, line=line) from None
+        raise ParseError(_("The file is not TOML: {error}.", error=error.args[0]), file=file, line=line) from None
 
 
 def _structured(kind: type[T], file: str, text: str, data: dict[str, Any]) -> T:
     try:
         return from_json(kind, data)
     except ShapeError as error:
-        raise ParseError(f"{error}.", file=file, line=line_of(error.path, text)) from None
+        raise ParseError(_("{why}.", why=error.args[0]), file=file, line=line_of(error.path, text)) from None
 
 
 _ONE = ("column", "denominator", "message_column", "same_column", "by", "then_by")

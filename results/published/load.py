@@ -12,6 +12,7 @@ from django.db import transaction
 from results import models
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, Standing, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
 from results.queries.shared.selection import PUBLISHED
@@ -112,9 +113,9 @@ def _store_metrics(table: Table, known: Mapping[str, Metric]) -> None:
     names = dict.fromkeys(figure.metric for trial in table.trials for figure in trial.figures)
     if unknown := [name for name in names if name not in known]:
         raise TeitenError(
-            f"There is no metric {', '.join(unknown)}.",
+            _("There is no metric {metrics}.", metrics=", ".join(unknown)),
             where=f"results/published/{table.file}",
-            todo="Name a metric of a workload in its TOML file, or add it to results/published/tables.py.",
+            todo=_("Name a metric of a workload in its TOML file, or add it to results/published/tables.py."),
         )
     models.Metric.objects.bulk_create(
         (models.Metric(**asdict(known[name]) | {"better": known[name].better.value}) for name in names),
@@ -143,7 +144,7 @@ def _store_configurations(run: models.Run, table: Table) -> dict[tuple[tuple[str
         models.Configuration(
             run=run,
             index=index,
-            name=(", ".join(f"{name}={level}" for name, level in levels) or "the only configuration")[:500],
+            name=(", ".join(f"{name}={level}" for name, level in levels) or _("the only configuration"))[:500],
             levels=dict(levels),
             spec={"agents": {}},
             dimensions={"workload": table.workload, "access_method": "heap", PUBLISHED: table.slug}

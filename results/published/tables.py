@@ -14,13 +14,14 @@ from pathlib import Path
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import gettext_lazy as _
 
 FOLDER = Path(__file__).parent
 
 # names that no workload or collector of Teiten measures
 METRICS = (
-    Metric("cpu.busy", "%", Better.NEITHER, "CPU busy", "As published.", 0.05),
-    Metric("table.rows", "1", Better.NEITHER, "Rows of a table", "As published. Label: the table."),
+    Metric("cpu.busy", "%", Better.NEITHER, _("CPU busy"), _("As published."), 0.05),
+    Metric("table.rows", "1", Better.NEITHER, _("Rows of a table"), _("As published. Label: the table.")),
 )
 
 
@@ -57,14 +58,14 @@ class PublishedRow:
         try:
             return float(self.cells[column])
         except ValueError:
-            raise self.error(f"Column {column} is not a number.", self.cells[column]) from None
+            raise self.error(_("Column {column} is not a number.", column=column), self.cells[column]) from None
 
     def integer(self, column: str) -> int:
         """Read a whole number. Raises ParseError."""
         try:
             return int(self.cells[column])
         except ValueError:
-            raise self.error(f"Column {column} is not a whole number.", self.cells[column]) from None
+            raise self.error(_("Column {column} is not a whole number.", column=column), self.cells[column]) from None
 
     def error(self, what: str, text: str = "") -> ParseError:
         """An error about this row.
@@ -177,7 +178,13 @@ class Table:
     def remarks(self) -> tuple[Remark, ...]:
         wrong = (
             Remark(
-                f"{d.words}: {d.column} is published as {d.published}, recomputed {d.recomputed:.6g}.",
+                _(
+                    "{words}: {column} is published as {published}, recomputed {recomputed:.6g}.",
+                    words=d.words,
+                    column=d.column,
+                    published=d.published,
+                    recomputed=d.recomputed,
+                ),
                 (d.line,) if d.line else (),
             )
             for d in self.derived
@@ -212,13 +219,15 @@ def read_rows(file: str, data: bytes) -> tuple[PublishedRow, ...]:
         heading = next(reader, [])
         return tuple(_row(file, reader.line_num, heading, cells) for cells in reader)
     except UnicodeDecodeError as error:
-        raise ParseError("The file is not UTF-8.", file=file, line=data[: error.start].count(b"\n") + 1) from None
+        raise ParseError(_("The file is not UTF-8."), file=file, line=data[: error.start].count(b"\n") + 1) from None
     except csv.Error as error:
-        raise ParseError(f"The file is not CSV: {error}.", file=file, line=reader.line_num) from None
+        raise ParseError(
+            _("The file is not CSV: {error}.", error=str(error)), file=file, line=reader.line_num
+        ) from None
 
 
 def _row(file: str, line: int, heading: Sequence[str], cells: Sequence[str]) -> PublishedRow:
     if len(cells) != len(heading):
-        what = f"The row has {len(cells)} cells, the heading {len(heading)}."
+        what = _("The row has {count} cells, the heading {wanted}.", count=len(cells), wanted=len(heading))
         raise ParseError(what, file=file, line=line, text=",".join(cells))
     return PublishedRow(file, line, dict(zip(heading, cells, strict=True)))
