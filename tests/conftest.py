@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import translation
 from xdist.scheduler import LoadScopeScheduling
 
 from results.viewer import EVERYTHING, read_as
@@ -128,6 +129,12 @@ def _kind(item: pytest.Item) -> str:
 def _everything_is_read() -> None:
     """A request says who reads until another one does; a test begins as a worker or command does."""
     read_as(lambda: EVERYTHING)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_reads() -> None:
+    """A request leaves its language behind until another one; a test begins in that of the settings."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")

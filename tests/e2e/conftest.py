@@ -115,7 +115,7 @@ class Watched:
         self.page.fill("#id_username", "member")
         self.page.fill("#id_password", PASSWORD)
         self.page.click("main button.primary")
-        self.page.wait_for_selector("text=Sign out")
+        self.page.wait_for_selector("form[action='/account/sign-out/'] button")
 
     def overflow_px(self) -> int:
         script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -125,6 +125,7 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
         "mend  clocks",
         "ok    bundle folder",
         "ok    static files",
+        "ok    translations",
         "ok    programs",
         "ok    programs",
         "ok    proxies",

@@ -77,6 +77,7 @@ def page_addresses(bundles: Path) -> Callable[[str], str]:
         "agents:add",
         "account:sign-in",
         "account:sign-out",
+        "account:language",
         "account:tokens",
         "citations:list",
         "citations:cite",

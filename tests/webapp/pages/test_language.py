@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.page_text import page_text
+
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/account/sign-in/"
 
@@ -114,7 +116,7 @@ def test_static_files_have_no_language() -> None:
 
 
 def test_the_other_language_is_named_by_its_own_name() -> None:
-    english = Client().get(SIGN_IN).content.decode()
+    english = page_text(Client().get(SIGN_IN))
     assert '<button class="link-button" name="language" value="ja" lang="ja">日本語</button>' in english
     assert 'value="en"' not in english
-    assert 'lang="en">English</button>' in Client().get(f"{SIGN_IN}?lang=ja").content.decode()
+    assert 'lang="en">English</button>' in page_text(Client().get(f"{SIGN_IN}?lang=ja"))

@@ -24,6 +24,7 @@ NOT_IN_THE_MENU = {
     "runs:remove": "asked for from a run or the list of runs",
     "account:sign-in": "in the bar",
     "account:sign-out": "in the bar",
+    "account:language": "in the bar",
     "reports:feed": "on the list of reports",
 }
 

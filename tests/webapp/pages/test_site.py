@@ -66,7 +66,7 @@ READING = [
     "manual:list",
     "manual:page",
 ]
-OPEN = ["account:sign-in", "account:sign-out", "reports:newest", "metrics"]
+OPEN = ["account:sign-in", "account:sign-out", "account:language", "reports:newest", "metrics"]
 PUBLIC = ["reports:list", "reports:edition", "reports:export", "reports:feed"]  # what is published is open to anybody
 OPERATORS = [
     "reports:new",

@@ -43,6 +43,11 @@ def words(text: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", spaced)).split())
 
 
+def above_form(page: str) -> str:
+    """The words of the page's own beginning, up to the form that it has."""
+    return words(page.partition("<main")[2].partition("</form>")[0])
+
+
 def figure(text: str, name: str) -> dict[str, Any]:
     figure: dict[str, Any] = json.loads(
         re.findall(rf'<script id="{name}" type="application/json">(.*?)</script>', text)[0]
@@ -141,7 +146,7 @@ def test_both_are_drawn_over_time_by_latency_and_by_what_they_cost(run: models.R
 def test_what_one_of_them_has_none_of_is_said_in_numbers(run: models.Run, stranger: Client) -> None:
     older = models.Measurement.objects.filter(attempt__trial__configuration__dimensions__major="16")
     older.filter(metric="wal.bytes").update(value=0)
-    message = words(text_of(stranger, f"/compare/why/?run={run.pk}").partition("</form>")[0])
+    message = above_form(text_of(stranger, f"/compare/why/?run={run.pk}"))
     assert "WAL 0 B → 3.232 kB" in message
 
 
@@ -294,7 +299,7 @@ def test_the_cells_own_page_leads_here(run: models.Run, stranger: Client) -> Non
 
 def test_everything_that_differs_besides_is_said_and_leads_to_its_page(run: models.Run, stranger: Client) -> None:
     text = text_of(stranger, f"/compare/why/?run={run.pk}")
-    assert "differs as intended" in words(text.partition("</form>")[0])
+    assert "differs as intended" in above_form(text)
     comparison = compare(Selection((run.pk,)))
     ends = [point.values[0].trial_id for point in comparison.points if point.x == "1"]
     link = f"/diff/?left=trial:{ends[0]}&right=trial:{ends[1]}"

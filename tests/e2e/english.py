@@ -1,0 +1,50 @@
+"""English that is left on a page that should be Japanese."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page
+
+# What is English in any language: raw output, code, what people typed, and what is marked as of another language.
+_UNTRANSLATED = "pre, code, textarea, script, style, template, [translate=no], [lang]:not(:lang(ja))"
+_TEXTS = """(untranslated) => {
+  const texts = [];
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!element.closest(untranslated)) texts.push(walker.currentNode.textContent);
+  }
+  for (const element of document.querySelectorAll("[title], [aria-label], [placeholder], [alt]")) {
+    if (element.closest(untranslated)) continue;
+    for (const name of ["title", "aria-label", "placeholder", "alt"]) texts.push(element.getAttribute(name) ?? "");
+  }
+  return texts.map((text) => text.replace(/\\s+/g, " ").trim()).filter(Boolean);
+}"""
+# Words that no name, setting or unit is made of.
+_ENGLISH = re.compile(
+    r"\b(?:the|of|is|are|was|were|to|and|or|with|for|not|that|this|which|by|from|each|at|on|in|no|all|be|has|have|"
+    r"an|as|it|its|than|more|never|every|only|between|without|after|before|when|where|who|what|why)\b",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"[A-Za-z][A-Za-z'’-]+")
+_JAPANESE = re.compile(r"[ぁ-ヿ一-鿿]")
+
+
+def english_texts(page: Page, names: frozenset[str] = frozenset()) -> list[str]:
+    """Return the texts of a page that read as English, in its order, each once.
+
+    names: of plans, runs, agents and the like, as people gave them
+    """
+    texts = dict.fromkeys(page.evaluate(_TEXTS, _UNTRANSLATED))
+    return [text for text in texts if is_english(text, names)]
+
+
+def is_english(text: str, names: frozenset[str] = frozenset()) -> bool:
+    """Return whether a text has an English clause or is made of small English words, names aside."""
+    for name in names:
+        text = text.replace(name, "")
+    clauses = re.split(r"[ぁ-ヿ一-鿿、。「」（）：]+", text)
+    return any(len(_WORDS.findall(clause)) > 1 and _ENGLISH.search(clause) for clause in clauses) or (
+        not _JAPANESE.search(text) and bool(re.fullmatch(r"(?:[a-z]{3,} ?){1,6}[:.…]?", text))
+    )
