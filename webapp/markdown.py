@@ -39,13 +39,16 @@ class Chapter:
     """
 
     slug: str
+    language: str
     title: str
     html: SafeString
     contents: tuple[Heading, ...]
     anchors: tuple[str, ...]
 
 
-def rendered(slug: str, text: str, addresses: Mapping[str, str], original: Chapter | None = None) -> Chapter:
+def rendered(
+    slug: str, language: str, text: str, addresses: Mapping[str, str], original: Chapter | None = None
+) -> Chapter:
     """Return a file as a page.
 
     addresses: chapter → address; a link to any other file is its text alone, as a reader of the pages has no files.
@@ -65,7 +68,7 @@ def rendered(slug: str, text: str, addresses: Mapping[str, str], original: Chapt
     body = tokens[:title_at] + tokens[title_at + 3 :]
     # Of the chapters that come with Teiten.
     html = mark_safe(parser.renderer.render(body, parser.options, {}))  # noqa: S308
-    return Chapter(slug, title, html, contents, anchors)
+    return Chapter(slug, language, title, html, contents, anchors)
 
 
 def _anchors(tokens: Sequence[Token]) -> Iterator[str]:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 
 from playwright.sync_api import Page
+
+from webapp import catalogues
+
+ROOT = Path(__file__).parents[2]
 
 # What is English in any language: raw output, code, what people typed, and what is marked as of another language.
 _UNTRANSLATED = "pre, code, textarea, script, style, template, [translate=no], [lang]:not(:lang(ja))"
@@ -28,7 +34,6 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Za-z][A-Za-z'’-]+")
-_JAPANESE = re.compile(r"[ぁ-ヿ一-鿿]")
 
 
 def english_texts(page: Page, names: frozenset[str] = frozenset()) -> list[str]:
@@ -41,10 +46,20 @@ def english_texts(page: Page, names: frozenset[str] = frozenset()) -> list[str]:
 
 
 def is_english(text: str, names: frozenset[str] = frozenset()) -> bool:
-    """Return whether a text has an English clause or is made of small English words, names aside."""
-    for name in names:
+    """Return whether a text has an English clause, names aside, or is one that the catalogues have in Japanese."""
+    if text in _translated() - names:
+        return True
+    for name in sorted(names, key=len, reverse=True):
         text = text.replace(name, "")
     clauses = re.split(r"[ぁ-ヿ一-鿿、。「」（）：]+", text)
-    return any(len(_WORDS.findall(clause)) > 1 and _ENGLISH.search(clause) for clause in clauses) or (
-        not _JAPANESE.search(text) and bool(re.fullmatch(r"(?:[a-z]{3,} ?){1,6}[:.…]?", text))
+    return any(len(_WORDS.findall(clause)) > 1 and _ENGLISH.search(clause) for clause in clauses)
+
+
+@cache
+def _translated() -> frozenset[str]:
+    """Return the English of every text without values that is another in Japanese."""
+    files = catalogues.sources("ja", ROOT, [ROOT / "workers"])
+    messages = (message for path in files for message in catalogues.read(path))
+    return frozenset(
+        message.id for message in messages if isinstance(message.id, str) and message.string not in ("", message.id)
     )

@@ -47,9 +47,8 @@ def index(request: HttpRequest) -> HttpResponse:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in CHAPTERS:
         raise Http404(_("There is no chapter {slug!r}.", slug=slug))
-    chapters = [(other, _chapter(other).title) for other in CHAPTERS]
-    context = {"chapter": _chapter(slug), "chapters": chapters, "language": _language(slug)}
-    return render(request, "manual/page.html", context)
+    chapters = [(other, _chapter(other).title, _language(other)) for other in CHAPTERS]
+    return render(request, "manual/page.html", {"chapter": _chapter(slug), "chapters": chapters})
 
 
 def _chapter(slug: str) -> Chapter:
@@ -72,4 +71,4 @@ def chapter(slug: str, language: str = ORIGINAL) -> Chapter:
     """Return a chapter, read once: the files are part of the program."""
     addresses = {other: reverse("manual:page", args=[other]) for other in CHAPTERS}
     original = None if language == ORIGINAL else chapter(slug)
-    return rendered(slug, _file(slug, language).read_text(encoding="utf-8"), addresses, original)
+    return rendered(slug, language, _file(slug, language).read_text(encoding="utf-8"), addresses, original)

@@ -62,7 +62,9 @@ def test_every_link_of_a_page_into_the_manual_has_its_anchor(stranger: Client) -
 
 
 def test_html_in_a_file_is_shown_as_text() -> None:
-    chapter = rendered("x", "# Title\n\n<script>alert(1)</script> [a](javascript:alert(1)) [b](other.md) `<b>`\n", {})
+    chapter = rendered(
+        "x", "en", "# Title\n\n<script>alert(1)</script> [a](javascript:alert(1)) [b](other.md) `<b>`\n", {}
+    )
     assert chapter.title == "Title"
     assert "<script>" not in chapter.html and "href" not in chapter.html
     assert "&lt;script&gt;" in chapter.html
@@ -83,5 +85,5 @@ def test_a_link_to_an_english_heading_finds_the_japanese_one(stranger: Client) -
 
 
 def test_the_end_of_a_line_beside_japanese_is_no_space() -> None:
-    html = rendered("one", "# A\n\n測定を\n繰り返す。\npgbenchは\n英語のまま\nas is\nhere", {}).html
+    html = rendered("one", "ja", "# A\n\n測定を\n繰り返す。\npgbenchは\n英語のまま\nas is\nhere", {}).html
     assert "測定を繰り返す。pgbenchは英語のままas is\nhere" in html
