@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -42,8 +43,11 @@ def read(path: Path) -> Catalog:
 
 
 def merged(paths: Iterable[Path], language: str) -> Catalog:
-    """Return one catalogue of all files: of a message that several have, the first translation counts."""
-    catalogue = Catalog(locale=language)
+    """Return one catalogue of all files: of a message that several have, the first translation counts.
+
+    It has no date of its own: of the same files it is the same.
+    """
+    catalogue = Catalog(locale=language, creation_date=datetime.fromtimestamp(0, UTC))
     for path in paths:
         for message in read(path):
             if message.id and not message.fuzzy and catalogue.get(message.id, message.context) is None:

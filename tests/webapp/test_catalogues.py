@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def test_those_of_teiten_and_of_every_kind_become_one_file(checkout: Path) -> No
     assert japanese.gettext("clients") == "クライアント数"
     assert japanese.ngettext("{n} loop", "{n} loops", 5) == "{n}周"
     assert [path.name for path in (checkout / "state/locale/ja/LC_MESSAGES").iterdir()] == ["django.mo"]
+
+
+def test_a_compiled_file_has_no_date_of_its_own(checkout: Path) -> None:
+    """Doctor compares it with what would be written later."""
+    call_command("compilemessages", verbosity=0)
+    (compiled,) = (checkout / "state/locale/ja/LC_MESSAGES").iterdir()
+    assert re.findall(rb"POT-Creation-Date: (.*)", compiled.read_bytes()) == [b"1970-01-01 00:00+0000"]
 
 
 def test_doctor_says_whether_they_are_of_this_version(checkout: Path) -> None:
