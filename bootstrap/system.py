@@ -23,6 +23,7 @@ class Need:
 
     programs: groups of programs, of which one each must be installed
     library: a shared library, by its name without 'lib' and its version
+    file: one that the package has, where it has neither
     why: reason
     without: what happens where it cannot be installed; '' where nothing works
     units: of systemd, that the package starts by itself, and that are stopped
@@ -36,11 +37,14 @@ class Need:
     units: tuple[str, ...] = ()
     dev: bool = False
     library: str = ""
+    file: str = ""
 
     @property
     def is_there(self) -> bool:
-        return all(program(*names) for names in self.programs) and (
-            not self.library or find_library(self.library) is not None
+        return (
+            all(program(*names) for names in self.programs)
+            and (not self.library or find_library(self.library) is not None)
+            and (not self.file or Path(self.file).exists())
         )
 
 
@@ -128,6 +132,14 @@ NEEDS = (
         "the tests let systemd read its units of Teiten",
         without="the units are compared with the containers only",
         dev=True,
+    ),
+    Need(
+        "fonts-noto-cjk",
+        (),
+        "the tests look at pages in Japanese, as wide as they are",
+        without="Japanese is drawn as boxes of another width",
+        dev=True,
+        file="/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
     ),
     Need(
         "gettext",

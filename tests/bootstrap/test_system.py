@@ -37,6 +37,7 @@ def test_what_is_needed_by_the_tests_only() -> None:
     assert {need.package for need in system.NEEDS if need.dev} == {
         "chromium",
         "faketime",
+        "fonts-noto-cjk",
         "gettext",
         "iproute2",
         "mmdebstrap",
