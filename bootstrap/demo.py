@@ -54,7 +54,10 @@ def _prepare(session: Running) -> None:
     """
     for arguments, patterns in (
         (("migrate",), ("*/migrations/*.py",)),
-        (("compilemessages",), ("locale/**/*.po", "workers/*/*/locale/**/*.po", "webapp/catalogues.py")),
+        (
+            ("compilemessages",),
+            ("locale/**/*.po", "workers/*/*/locale/**/*.po", "plans/*.toml", "webapp/catalogues.py"),
+        ),
         # static files, and the code and libraries that collect them
         (("collectstatic", "--noinput", "--clear"), ("static/**/*", "webapp/**/*.py", "requirements.lock")),
     ):

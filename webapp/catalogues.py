@@ -1,11 +1,14 @@
 """The translations: written as locale/LANGUAGE/LC_MESSAGES/django.po, of Teiten in the checkout and of each kind in the
-kind's own folder; compiled into one file a language, in the state folder, which Django reads."""
+kind's own folder, and in the TOML of each ready plan; compiled into one file a language, in the state folder, which
+Django reads."""
 
 from __future__ import annotations
 
 import io
 import os
+import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from babel.messages.pofile import PoFileError, read_po
 from django.conf import settings
 
 from results.domain.errors import TeitenError
+from results.domain.plan.recipes import translations
 
 
 def sources(language: str, checkout: Path, kinds: Iterable[Path]) -> list[Path]:
@@ -73,9 +77,21 @@ def _compiled() -> Iterator[tuple[Path, bytes]]:
     kinds = [settings.BASE_DIR / "workers", *settings.TEITEN_KINDS]
     for language, _ in settings.LANGUAGES:
         if paths := sources(language, settings.BASE_DIR, kinds):
+            catalogue = merged(paths, language)
+            for english, text in _of_ready_plans(language).items():
+                catalogue.add(english, text)
             content = io.BytesIO()
-            write_mo(content, merged(paths, language))
+            write_mo(content, catalogue)
             yield settings.TEITEN_CATALOGUES / language / "LC_MESSAGES" / "django.mo", content.getvalue()
+
+
+def _of_ready_plans(language: str) -> dict[str, str]:
+    """Return English → translation of the texts of all ready plans; a file that is no TOML is named where they are."""
+    texts: dict[str, str] = {}
+    for path in sorted(settings.TEITEN_PLAN_DIR.glob("*.toml")):
+        with suppress(tomllib.TOMLDecodeError, UnicodeDecodeError):
+            texts |= translations(tomllib.loads(path.read_text(encoding="utf-8")), language)
+    return texts
 
 
 def _write(target: Path, content: bytes) -> Path:

@@ -27,7 +27,7 @@ def write(folder: Path, text: str) -> Path:
 def checkout(settings: Any, tmp_path: Path) -> Path:
     """A checkout with one message, and a kind outside of it with two, one of which Teiten has too."""
     settings.BASE_DIR, settings.TEITEN_CATALOGUES = tmp_path / "teiten", tmp_path / "state/locale"
-    settings.TEITEN_KINDS = (tmp_path / "kinds",)
+    settings.TEITEN_KINDS, settings.TEITEN_PLAN_DIR = (tmp_path / "kinds",), tmp_path / "plans"
     write(tmp_path / "teiten", 'msgid "clients"\nmsgstr "クライアント数"\n')
     kind = 'msgid "clients"\nmsgstr "客"\n\nmsgid "{n} loop"\nmsgid_plural "{n} loops"\nmsgstr[0] "{n}周"\n'
     write(tmp_path / "kinds/workloads/loops", kind)

@@ -306,7 +306,9 @@ def shown(value: Any) -> str:
         return joined(shown(item) for item in value)
     if isinstance(value, Mapping):
         return joined(f"{key} {shown(item)}" for key, item in value.items())
-    return "–" if value is None else str(value)
+    if value is None:
+        return "–"
+    return localized(value) if isinstance(value, str) else str(value)
 
 
 @register.filter

@@ -13,8 +13,9 @@ A ready plan is a plan's TOML without agents and without the PostgreSQL to measu
     [ready.short]                        what is less than in the whole plan in its short form, for a first look:
     replicates = 4, duration_s = 5       and, of factors, the levels (by label) that are left:
     factors = { clients = [1, 16] }
+    [ready.ja]                           name, description, source, did, found, topic in Japanese
 
-The last three may be left out.
+The last four may be left out.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
+from results.domain.messages import Message
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan import Kinds, from_mapping, label_of
@@ -40,7 +42,9 @@ from results.domain.plan.fields import no_table, write_as_table
 TABLE = "ready"
 _TEXTS = ("source", "did", "found")
 _KEYS = (*_TEXTS, "size", "laptop", "report", "compare")
-_OPTIONAL = ("topic", "rank", "short")
+_OPTIONAL = ("topic", "rank", "short", "ja")
+LANGUAGES = ("ja",)  # into which the texts of a ready plan are translated beside them
+_TRANSLATED = ("name", "description", *_TEXTS, "topic")
 _SHORTER = ("replicates", "duration_s", "warmup_s", "parameters", "factors")
 OTHER_TOPIC, LAST_RANK = _("Other"), 1000
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
@@ -101,8 +105,7 @@ class Recipe:
     @property
     def question(self) -> str:
         """What it answers, in one sentence: the description's first question, or else its first sentence."""
-        first, mark, _rest = self.description.partition("?")
-        return f"{first}?" if mark else f"{self.description.partition('.')[0]}."
+        return Message(_question(self.description))
 
     def plan(
         self,
@@ -256,25 +259,50 @@ def from_toml(slug: str, mapping: Mapping[str, Any], kinds: Kinds) -> Recipe:
         raise PlanError(problems)
     recipe = Recipe(
         slug=slug,
-        name=str(plan.get("name", "")),
-        description=_prose(str(plan.get("description", ""))),
+        name=Message(str(plan.get("name", ""))),
+        description=Message(_prose(str(plan.get("description", "")))),
         workload=workload.name,
         minimum_version=workload.minimum_version,
         roles=tuple(dict.fromkeys([*topology.role_names, "client"])),
         mapping=plan,
-        source=_prose(table["source"]).rstrip("."),
-        did=_prose(table["did"]),
-        found=_prose(table["found"]),
+        source=Message(_prose(table["source"]).rstrip(".")),
+        did=Message(_prose(table["did"])),
+        found=Message(_prose(table["found"])),
         size=size,
         laptop=table["laptop"],
         report=table["report"],
         compare=Compare(table["compare"]),
-        topic=table.get("topic", OTHER_TOPIC),
+        topic=Message(table.get("topic", OTHER_TOPIC)),
         rank=int(table.get("rank", LAST_RANK)),
         short=table.get("short", {}),
     )
     _try(recipe, kinds)
     return recipe
+
+
+def translations(mapping: Mapping[str, Any], language: str) -> dict[str, str]:
+    """Return English text → text in a language of a ready plan's TOML; {} where it has none in that language.
+
+    The first sentence of a translated description is its question."""
+    table = mapping.get(TABLE)
+    translated = table.get(language) if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping) or not isinstance(translated, Mapping):
+        return {}
+    english = {**mapping, **table}
+    pairs = {
+        _prose(str(english[key])).rstrip("." if key == "source" else ""): _prose(str(translated[key]))
+        for key in _TRANSLATED
+        if key in english and key in translated
+    }
+    if "description" in translated:
+        question = _question(_prose(str(mapping.get("description", ""))))
+        pairs[question] = _prose(str(translated["description"])).partition("。")[0] + "。"
+    return pairs
+
+
+def _question(description: str) -> str:
+    first, mark, _rest = description.partition("?")
+    return f"{first}?" if mark else f"{description.partition('.')[0]}."
 
 
 def example(recipe: Recipe, size: Scalar, *, whole: bool = True) -> dict[str, Any]:
@@ -337,9 +365,24 @@ def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
             what = _("{value} says nothing.", value=repr(table[key]))
             yield Problem(f"ready.{key}", what, _("Write a sentence."))
     yield from _place_problems(table)
+    yield from _translation_problems(table)
     if "compare" in table and table["compare"] not in list(Compare):
         what = _("{value} is nothing to compare.", value=repr(table["compare"]))
         yield Problem("ready.compare", what, _("One of {choices}.", choices=", ".join(Compare)))
+
+
+def _translation_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
+    for language in LANGUAGES:
+        texts = table.get(language, {})
+        if not isinstance(texts, Mapping):
+            yield Problem(f"ready.{language}", no_table(texts), write_as_table(f"ready.{language}"))
+            continue
+        for key, text in texts.items():
+            field = f"ready.{language}.{key}"
+            if key not in _TRANSLATED:
+                yield Problem(field, _("It is no text of a ready plan."), suggestion(key, _TRANSLATED))
+            elif not isinstance(text, str) or not text.strip():
+                yield Problem(field, _("{value} says nothing.", value=repr(text)), _("Write a sentence."))
 
 
 def _place_problems(table: Mapping[str, Any]) -> Iterator[Problem]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,16 @@ import tomli_w
 from results.domain.errors import PlanError
 from results.domain.matrix import expand
 from results.domain.plan import from_mapping, read, to_toml
-from results.domain.plan.recipes import Build, Compare, Recipe, example, from_toml, read_all, shortened
+from results.domain.plan.recipes import (
+    Build,
+    Compare,
+    Recipe,
+    example,
+    from_toml,
+    read_all,
+    shortened,
+    translations,
+)
 from results.domain.units import parse_seconds
 from workers.registry import kinds
 
@@ -36,7 +47,7 @@ def mapping(**changes: Any) -> dict[str, Any]:
         "parameters": {"script": "select-only", "scale": 3},
         "factors": {"clients": [1, 4]},
     }
-    of_table = {*recipe, "topic", "rank", "short"}
+    of_table = {*recipe, "topic", "rank", "short", "ja"}
     own = {key: value for key, value in changes.items() if key in of_table}
     return plan | {"ready": recipe | own} | {key: value for key, value in changes.items() if key not in of_table}
 
@@ -255,3 +266,48 @@ def test_each_workload_says_whether_the_work_of_pgbench_is_part_of_its_first_met
     script = kinds().workloads["script"]
     assert of["script"][script.headline_for({"form": "pgbench"})].client_overhead
     assert not of["script"][script.headline_for({"form": "queries"})].client_overhead
+
+
+def test_a_translation_stands_beside_the_english() -> None:
+    japanese = {
+        "name": "参照",
+        "description": "何がわかりますか。詳しくは次のとおりです。\n\nほかにもあります。",
+        "source": "2012年の報告書2.2",
+        "found": "少し。",
+    }
+    toml = mapping(ja=japanese, description="What\nis it? More.\n\nAnd more.")
+    assert translations(toml, "ja") == {
+        "Reads": "参照",
+        "What is it? More.\n\nAnd more.": "何がわかりますか。詳しくは次のとおりです。\n\nほかにもあります。",
+        "What is it?": "何がわかりますか。",
+        "A report 2012, 2.2": "2012年の報告書2.2",
+        "Little.": "少し。",
+    }
+    assert from_toml("reads", toml, kinds()).question == "What is it?"
+    assert translations(mapping(), "ja") == {} == translations({"name": "no ready plan"}, "ja")
+
+
+@pytest.mark.parametrize(
+    ("ja", "field", "what"),
+    [
+        ({"size": "スケール"}, "ready.ja.size", "It is no text of a ready plan."),
+        ({"name": " "}, "ready.ja.name", "' ' says nothing."),
+        ("日本語", "ready.ja", "table"),
+    ],
+)
+def test_a_translation_of_something_else_is_refused(ja: Any, field: str, what: str) -> None:
+    with pytest.raises(PlanError) as refused:
+        from_toml("reads", mapping(ja=ja), kinds())
+    assert [problem.field for problem in refused.value.problems] == [field]
+    assert what in refused.value.problems[0].what
+
+
+@pytest.mark.parametrize("recipe", SHELF.plans, ids=lambda recipe: recipe.slug)
+def test_every_ready_plan_is_there_in_japanese_with_the_same_figures(recipe: Recipe) -> None:
+    japanese = translations(tomllib.loads((PLANS / f"{recipe.slug}.toml").read_text(encoding="utf-8")), "ja")
+    texts = [recipe.name, recipe.description, recipe.source, recipe.did, recipe.found, recipe.question]
+    assert [text for text in (*texts, recipe.topic) if text not in japanese] == []
+    for text in (recipe.description, recipe.did, recipe.found):
+        figures = re.findall(r"\d[\d,]*+(?:\.\d+)*+(?! million)", text)
+        assert [figure for figure in figures if figure.rstrip(",") not in japanese[text]] == []
+    assert japanese[recipe.question].endswith("か。")
