@@ -12,7 +12,6 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -24,7 +23,7 @@ from results import VERSION, models
 from results.bundle_files import bundle_path
 from results.domain.errors import ArchiveError, StateError
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import pgettext_lazy
+from results.domain.messages import linked, pgettext_lazy
 from results.domain.pieces import Pieces
 from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE, CrateFile, crate
@@ -115,7 +114,7 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
         raise ArchiveError(
             _("Raw files of {count} attempts are missing; without them no number can be proven.", count=len(missing)),
             where=str(settings.TEITEN_BUNDLE_DIR),
-            why=reduce(lambda before, then: _("{before}; {then}", before=before, then=then), missing[:5]),
+            why=linked(lambda before, then: _("{before}; {then}", before=before, then=then), missing[:5]),
             todo=_("Restore them from a backup, or set TEITEN_BUNDLE_DIR."),
         )
 

@@ -16,7 +16,7 @@ from django.db.models import F
 
 from results import models, runs
 from results.cron import cron_line, read_cron
-from results.domain.errors import PlanError
+from results.domain.errors import PlanError, restored
 from results.domain.plan import Kinds
 from results.domain.states import ENDED_RUNS
 from results.models.plans import MissedCause
@@ -72,7 +72,7 @@ def note_refused(plan_id: int, now: datetime, error: PlanError) -> None:
     due = _due(plan_id, now)
     if due is None:
         return
-    runs.audit("schedule", COULD_NOT_RUN, f"plan {plan_id}", error=error.as_dict())
+    runs.audit("schedule", COULD_NOT_RUN, f"plan {plan_id}", error=restored(error.as_dict()))
     if due.missed:
         why = None if due.on_time else error.as_dict()
         _note(due.plan, MissedCause.DOWN, due.missed, now, error=why)

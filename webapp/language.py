@@ -4,10 +4,10 @@ of the browser, of TEITEN_LANGUAGE; the first that says one. Addresses are the s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
@@ -21,12 +21,11 @@ PAGE_HEADER = "Teiten-Language"  # of requests for parts of a page (templates/ba
 class LanguageMiddleware(LocaleMiddleware):
     """Django's, which reads the cookie of a choice and Accept-Language, with links that force a language.
 
-    The parameter is taken from the request: views never see it, and no address that they make has it. The API has no
-    choice but the request's own: a cookie changes nothing there.
+    The parameter is taken from the request: views never see it, and no address that they make has it.
     """
 
     def process_request(self, request: HttpRequest) -> None:
-        language = _forced(request) or _of_page(request) or _preferred(request)
+        language = _forced(request) or _of_page(request) or translation.get_language_from_request(request)
         translation.activate(language)
         request.LANGUAGE_CODE = translation.get_language()
 
@@ -46,15 +45,18 @@ def joined(items: Iterable[str]) -> str:
 
 
 def _forced(request: HttpRequest) -> str:
-    """Return the language that the address forces, '' for none, and take it out of the request."""
-    if PARAMETER not in request.GET:
+    """Return the language that the address forces, '' for none, and take the parameter out of the request.
+
+    The rest of the address stays as it was written: where a comma is escaped in it, it is part of a value."""
+    parts = request.META.get("QUERY_STRING", "").split("&")
+    forced = [part for part in parts if unquote_plus(part.partition("=")[0]) == PARAMETER]
+    if not forced:
         return ""
-    parameters = parse_qsl(request.META["QUERY_STRING"], keep_blank_values=True)
-    language = dict(parameters)[PARAMETER]
-    if language not in dict(settings.LANGUAGES):
+    request.META["QUERY_STRING"] = "&".join(part for part in parts if part not in forced)
+    try:
+        language = translation.get_supported_language_variant(unquote_plus(forced[-1].partition("=")[2]))
+    except LookupError:
         return ""
-    request.META["QUERY_STRING"] = urlencode([pair for pair in parameters if pair[0] != PARAMETER])
-    request.GET = QueryDict(request.META["QUERY_STRING"])
     request.META[_FORCED] = language
     return language
 
@@ -65,17 +67,7 @@ def _of_page(request: HttpRequest) -> str:
     return language if language in dict(settings.LANGUAGES) else ""
 
 
-def _preferred(request: HttpRequest) -> str:
-    if request.path.startswith("/api/"):
-        cookies, request.COOKIES = request.COOKIES, {}
-        try:
-            return translation.get_language_from_request(request)
-        finally:
-            request.COOKIES = cookies
-    return translation.get_language_from_request(request)
-
-
 def _with_language(address: str, language: str) -> str:
     parts = urlsplit(address)
-    query = urlencode([*parse_qsl(parts.query, keep_blank_values=True), (PARAMETER, language)])
+    query = "&".join(filter(None, (parts.query, f"{PARAMETER}={language}")))
     return urlunsplit(parts._replace(query=query))

@@ -70,8 +70,8 @@ def missing_is_404() -> Iterator[None]:
 
 def _told(exception: Exception) -> str:
     """Return what an exception says: a message still, where it is one."""
-    first = exception.args[0] if len(exception.args) == 1 else ""
-    return first if isinstance(first, str) else str(exception)
+    is_text = len(exception.args) == 1 and isinstance(exception.args[0], str)
+    return exception.args[0] if is_text else str(exception)
 
 
 class ProblemMiddleware:

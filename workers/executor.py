@@ -25,7 +25,6 @@ from collections import defaultdict
 from collections.abc import Awaitable, Set
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +45,7 @@ from results.domain.matrix.deadlines import deadlines
 from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
 from results.domain.measurement.parsed_trial import Check, LayerUse
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from results.domain.stored_error import shown_error
 from workers import checkpoint, cleaning, clocks, data, registry, watching
 from workers.activity_monitor import ActivityMonitor
@@ -389,7 +389,7 @@ def _require_checks(writer: BundleWriter) -> None:
     raise VerifyError(
         _("Something did not hold before the clock started."),
         where="verify",
-        why=reduce(lambda before, check: _("{before}; {check}", before=before, check=check), map(_in_words, failed)),
+        why=linked(lambda before, check: _("{before}; {check}", before=before, check=check), map(_in_words, failed)),
         todo=_("Mend it, then retry."),
     )
 
@@ -424,7 +424,7 @@ def _record_error(attempt: Execution, error: Exception) -> None:
 
 
 def _record_lost_agents(attempt: Execution) -> None:
-    why = str(shown_error(attempt.error)["what"]) if attempt.error else ""
+    why = shown_error(attempt.error)["what"] if attempt.error else ""
     error = TrialError(_("The attempt lost its agents."), where=attempt.last_phase, why=why)
     attempt.error = error.as_dict() | {"kind": str(Hold.LOST.value)}
 

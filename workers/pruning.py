@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
-from functools import reduce
 
 from django.db.models import Q
 from django.utils import timezone
@@ -16,6 +15,7 @@ from results import pruning
 from results.domain.errors import AgentError, CommandError, StateError
 from results.domain.matrix.clusters import AgentCluster
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
 from results.queries.agents.agents import list_agents
@@ -144,7 +144,7 @@ def _reason_kept(row: ClusterRow) -> str:
     trials = [_("trial {trial} of run {run}", trial=use.trial_id, run=use.run_id) for use in row.needed_by]
     if not trials:
         return row.why
-    listed = reduce(lambda before, trial: _("{before}, {trial}", before=before, trial=trial), trials)
+    listed = linked(lambda before, trial: _("{before}, {trial}", before=before, trial=trial), trials)
     return _("{why} ({trials})", why=row.why, trials=listed)
 
 

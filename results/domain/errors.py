@@ -6,6 +6,7 @@ Pages, API and terminal show the same four sentences.
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end, masked_text, masked_values
 
 _SENTENCES = ("what", "where", "why", "todo")  # of an error, that are shown in the reader's language
+_LONGEST = 8000  # characters of a stored message: what tools print is in it once more
 _MESSAGES = "messages"  # key of an error's JSON: what a sentence with values was made of
 
 
@@ -60,8 +62,23 @@ class TeitenError(Exception):
 def _messages_of(error: TeitenError | Problem) -> dict[str, Any]:
     """Return the messages with values among an error's sentences, as they are stored; {} for none."""
     sentences = {name: getattr(error, name, "") for name in _SENTENCES}
-    made = {name: to_json(text) for name, text in sentences.items() if isinstance(text, Message) and text.values}
-    return {_MESSAGES: masked_values(made)} if made else {}
+    stored = {
+        name: message
+        for name, text in sentences.items()
+        if isinstance(text, Message) and text.values and (message := _stored(text)) is not None
+    }
+    return {_MESSAGES: stored} if stored else {}
+
+
+def _stored(message: Message) -> dict[str, Any] | None:
+    """Return a message as it is stored, without secrets; None where the sentence would not be made of it again, or that
+    is no JSON, or a long one: then it is kept in English alone."""
+    try:
+        stored: dict[str, Any] = masked_values(to_json(message))
+        is_short = len(json.dumps(stored, allow_nan=False)) <= _LONGEST
+        return stored if is_short and from_json(stored) == masked_text(message) else None
+    except (LookupError, ValueError, TypeError, AttributeError):
+        return None
 
 
 def restored(error: Mapping[str, Any]) -> dict[str, Any]:

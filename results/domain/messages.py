@@ -7,10 +7,17 @@ is in the language of who reads; elsewhere `localized` says where that happens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from html import escape
+from string import Formatter
 from typing import Any, Self
 
+# What is stored may have been written by others: a place is a name, with a form that makes no value long.
+_PLACE = re.compile(r"[a-z_][a-z0-9_]*")
+_FORM = re.compile(r"[+,]{0,2}\d{0,2}(?:\.\d{1,2})?[a-z%]?")
+_MOST_LINKED = 20
 Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
 
@@ -65,6 +72,14 @@ def pgettext_lazy(context: str, text: str, /, **values: Any) -> Message:
     return Message(text, values=values, context=context)
 
 
+def linked(link: Callable[[str, str], str], parts: Iterable[str]) -> str:
+    """Return some parts as one message, each tied to those before it by `link`. There must be one.
+
+    Of more than 20 it is their English: each link holds all that stand before it."""
+    listed = list(parts)
+    return reduce(link, listed) if len(listed) <= _MOST_LINKED else link("", "").join(listed)
+
+
 class _Catalogues:
     """Where translations are looked up. English until `results` sets Django's, which know the reader's language."""
 
@@ -96,12 +111,27 @@ def _value_to_json(value: Any) -> Any:
 
 
 def from_json(stored: Mapping[str, Any]) -> Message:
-    """Return a message that was stored. Raises KeyError, ValueError or TypeError for what is none."""
+    """Return a message that was stored.
+
+    Raises LookupError, ValueError, TypeError or AttributeError for what is none."""
+    text, plural, context = stored["id"], stored.get("plural", ""), stored.get("context", "")
+    number = stored.get("number", 1)
+    if not isinstance(context, str) or type(number) is not int:
+        raise TypeError("a context is a text, and a number a whole number")
+    for form in (text, plural):
+        _require_plain_places(form)
     values = {
         name: from_json(value) if isinstance(value, Mapping) else value
         for name, value in stored.get("values", {}).items()
     }
-    return Message(stored["id"], stored.get("plural", ""), stored.get("number", 1), values, stored.get("context", ""))
+    return Message(text, plural, number, values, context)
+
+
+def _require_plain_places(text: str) -> None:
+    """Raise ValueError for a place that is more than a name: it could reach what a value belongs to."""
+    for _, place, form, _ in Formatter().parse(text):
+        if place is not None and not (_PLACE.fullmatch(place) and _FORM.fullmatch(form or "")):
+            raise ValueError(f"{place!r} is no place of a message")
 
 
 def localized(text: str) -> str:
@@ -116,6 +146,8 @@ def localized(text: str) -> str:
         form = _Catalogues.lookup(text.context, text.id)
     if not text.values:
         return form
-    return form.format(
-        **{name: localized(value) if isinstance(value, str) else value for name, value in text.values.items()}
-    )
+    values = {name: localized(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    try:
+        return form.format(**values)
+    except (LookupError, ValueError, TypeError, AttributeError):
+        return str(text)  # the translation has other places, as one of a guest's kind may

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from results.domain.errors import restored
 from results.domain.messages import Message
 
 _SENTENCES = ("what", "where", "why", "todo")
-_WIDE = re.compile(r"\{[^{}]*(?:\{|\d{3})")  # a place that would make a short value long
 _DAMAGED = (LookupError, ValueError, TypeError, AttributeError)
 
 
@@ -35,19 +33,7 @@ def shown_error(error: Mapping[str, Any]) -> dict[str, Any]:
 
 def _made(error: Mapping[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
     stored = error.get("messages")
-    if not stored or any(map(_WIDE.search, _forms(stored))):
-        return restored(plain)
     try:
-        return restored({**plain, "messages": stored})
+        return restored({**plain, "messages": stored}) if stored else restored(plain)
     except _DAMAGED:
         return restored(plain)
-
-
-def _forms(stored: Any) -> Iterator[str]:
-    """Give the texts with places of messages as they are stored."""
-    if isinstance(stored, Mapping):
-        for name, value in stored.items():
-            if name in ("id", "plural"):
-                yield str(value)
-            else:
-                yield from _forms(value)

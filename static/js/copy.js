@@ -25,11 +25,11 @@
     const status = button.parentElement.querySelector("[data-copied]");
     written(source).then(
       () => {
-        status.textContent = `${button.textContent.trim()} copied`;
+        status.textContent = status.dataset.copied.replace("{format}", button.textContent.trim());
         button.focus();
       },
       () => {
-        status.textContent = "The browser does not let pages copy: select the text below.";
+        status.textContent = status.dataset.refused;
         source.hidden = false;
         source.tabIndex = 0;
         source.focus();

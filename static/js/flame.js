@@ -38,8 +38,9 @@
     Plotly.restyle(box, {
       "marker.colors": [colours.map((colour, index) => (marked.has(index) ? mark : faded(colour)))],
     });
-    const boxes = marked.size === 1 ? "1 place" : `${marked.size} places`;
-    output.textContent = marked.size ? `${(100 * share).toFixed(1)} % of samples, in ${boxes}` : "no such function";
+    const { none, one, several } = output.dataset;
+    const text = marked.size === 1 ? one : marked.size ? several : none;
+    output.textContent = text.replace("{share}", (100 * share).toFixed(1)).replace("{count}", marked.size);
   }
 
   const faded = (colour) => colour.replace(/,([\d.]+)\)$/, (_, alpha) => `,${(alpha * 0.35).toFixed(3)})`);

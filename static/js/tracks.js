@@ -37,11 +37,12 @@
     const values = figure()
       .data.filter((trace) => trace.type === "scatter")
       .map((trace) => lineWords(trace, second));
-    return `At ${second.toFixed(1)} s: ${values.filter(Boolean).join(", ")}`;
+    const { at, between } = document.querySelector("[data-second-values]").dataset;
+    return at.replace("{second}", second.toFixed(1)).replace("{values}", values.filter(Boolean).join(between));
   }
 
   function markTrack(svg, second) {
-    const { trackWidth, trackEnd } = svg.closest("[data-track-end]").dataset;
+    const { trackWidth, trackEnd, at } = svg.closest("[data-track-end]").dataset;
     const x = (Number(trackWidth) * second) / Number(trackEnd);
     let line = svg.querySelector(".at");
     if (!line) {
@@ -53,7 +54,8 @@
     const [xs, ys] = JSON.parse(svg.dataset.points);
     const value = valueAt(xs, ys, second);
     const output = svg.previousElementSibling.querySelector(".at-second");
-    output.textContent = value === undefined ? "" : `at ${second.toFixed(1)} s: ${words(value, svg.dataset.unit)}`;
+    const text = at.replace("{second}", second.toFixed(1));
+    output.textContent = value === undefined ? "" : text.replace("{value}", words(value, svg.dataset.unit));
   }
 
   function show(second, { hover }) {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from results.domain.messages import localized
 from results.domain.states import ENDED_RUNS, TrialState
 from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail
@@ -234,7 +235,7 @@ def _cell(cell: Cell, unit: str, divisor: float) -> MatrixCell:
             text, share = _progress(cell), _share(cell)
             what = gettext("{phase}, attempt {n}").format(phase=phase_words(cell.phase), n=cell.attempts)
         case TrialState.FAILED:
-            what = cell.error
+            what = localized(cell.error)
         case TrialState.WAITING:
             text = gettext("again") if cell.attempts else "·"
     title = gettext("replicate {block}: {what}").format(block=cell.block, what=what)

@@ -239,7 +239,9 @@ def _level(factor: str, level: str) -> str:
 @register.filter
 def prefixed(value: Any, lead: str) -> str:
     """An optional clause: the value behind its lead, nothing for None and '': {{ unit|prefixed:" in " }}."""
-    return "" if value is None or value == "" else f"{lead}{value}"
+    if value is None or value == "":
+        return ""
+    return f"{lead}{localized(value) if isinstance(value, str) else value}"
 
 
 @register.filter

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import PurePath
 
 from results.domain.errors import ImportedFileError
@@ -14,6 +13,7 @@ from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from workers.imports.shared import KNOWN, MS, cut, files_of, several_runs
 
 _THROUGHPUTS, _TIMES = "Elapsed time[sec],", "Response time[msec],"  # how the two result files begin
@@ -207,7 +207,7 @@ def _with_rates(
             where=f"{file.name}, {output}",
             why=_(
                 "There are {differences}.",
-                differences=reduce(lambda before, then: _("{before}; {then}", before=before, then=then), differences),
+                differences=linked(lambda before, then: _("{before}; {then}", before=before, then=then), differences),
             ),
             todo=_("Add the result file of the same run."),
         )

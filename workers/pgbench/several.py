@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
 from results.domain import json_text
@@ -15,6 +14,7 @@ from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 
 LOADS = "loads.json"
 TOGETHER_S = 0.1  # several loads begin within this time of each other
@@ -60,7 +60,7 @@ def several_part(reading: Reading, parse_load: Callable[[Reading], Part]) -> Par
 
 def _failures(failures: Mapping[str, str]) -> str:
     lines: list[str] = [_("{load}: {failure}", load=name, failure=failure) for name, failure in failures.items()]
-    return reduce(lambda one, further: _("{one}\n{other}", one=one, other=further), lines) if lines else ""
+    return linked(lambda one, further: _("{one}\n{other}", one=one, other=further), lines) if lines else ""
 
 
 def _loads(reading: Reading) -> list[dict[str, Any]]:

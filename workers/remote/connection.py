@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +20,7 @@ from results.domain.errors import AgentError, CommandError, full_error, is_full
 from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from results.domain.secrets import masked_end
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
@@ -390,7 +390,7 @@ def _refusal(refused: str, path: str) -> str:
 def _removes_inside(homes: Sequence[str]) -> str:
     if not homes:
         return _("Teiten removes only what is inside its directories, and none is set.")
-    folders = reduce(lambda before, home: _("{before} and {name}", before=before, name=home), homes)
+    folders = linked(lambda before, home: _("{before} and {name}", before=before, name=home), homes)
     return _("Teiten removes only what is inside {folders}.", folders=folders)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from pathlib import Path
 
 from results.domain.errors import AgentError
 from results.domain.kinds.programs import OWN, Program
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from workers.remote import programs
 from workers.remote.connection import Remote
 from workers.remote.facts_parse import Facts, parse_facts
@@ -51,7 +51,7 @@ async def discover(remote: Remote, data_dir: str, requested: Sequence[Program] =
 
 
 def _in_words(ways: Iterable[str]) -> str:
-    return reduce(lambda before, way: _("{before}, or {way}", before=before, way=way), ways)
+    return linked(lambda before, way: _("{before}, or {way}", before=before, way=way), ways)
 
 
 async def free_bytes(remote: Remote, folders: Sequence[str]) -> dict[str, int]:

@@ -146,7 +146,7 @@ def _require_private(address: Address) -> None:
             mode=stat.S_IMODE(status.st_mode),
             excess=excess,
         )
-        todo = _("Run chmod 600 {path}; where it may have been copied, make another key.", key_path=address.key_path)
+        todo = _("Run chmod 600 {path}; where it may have been copied, make another key.", path=address.key_path)
     elif status.st_uid not in (0, os.geteuid()):
         why = _(
             "It belongs to user {owner}, and the worker runs as user {user}.", owner=status.st_uid, user=os.geteuid()

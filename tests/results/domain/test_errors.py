@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from django.apps import apps
 
 from results.domain.errors import PlanError, Problem, TeitenError, TrialError, restored
+from results.domain.messages import Message, localized, use_catalogues
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized, use_catalogues
 
 JAPANESE = {
     "Agent {agent} is unknown.": "エージェント{agent}は登録されていません。",
@@ -61,3 +62,19 @@ def test_every_problem_of_a_plan_can_be_translated() -> None:
 def test_a_secret_among_the_values_is_stored_nowhere() -> None:
     error = TeitenError(_("Agent {agent} is unknown.", agent="postgresql://me:hunter2@db1/"))
     assert "hunter2" not in json.dumps(stored(error))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        _("{number:g} is not between 0 and 1", number=float("inf")),
+        _("{text}", text="x" * 10_000),
+        _("{name}={value}", name="password", value="hunter2"),
+        _("{moment:%Y}", moment=datetime(2026, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_what_could_not_be_made_again_is_kept_in_english_alone(message: Message) -> None:
+    fields = stored(TeitenError(message))
+    assert "messages" not in fields
+    assert "hunter2" not in json.dumps(fields)
+    assert localized(restored(fields)["what"]) == fields["what"] != ""

@@ -10,7 +10,16 @@ from collections.abc import Iterator
 import pytest
 from django.apps import apps
 
-from results.domain.messages import Message, gettext_lazy, localized, ngettext_lazy, use_catalogues
+from results.domain.messages import (
+    Message,
+    from_json,
+    gettext_lazy,
+    linked,
+    localized,
+    ngettext_lazy,
+    to_json,
+    use_catalogues,
+)
 
 JAPANESE = {
     "Agent {agent} is unknown.": "エージェント{agent}は登録されていません。",
@@ -71,3 +80,50 @@ def test_a_copy_can_be_translated_as_well(again: object) -> None:
     message = again(ngettext_lazy("{number} trial failed", "{number} trials failed", 3))
     assert isinstance(message, Message)
     assert localized(message) == "3件の試行が失敗"
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"id": "{x.__reduce__}", "values": {"x": {"id": "y"}}},
+        {"id": "{x[0]}", "values": {"x": "y"}},
+        {"id": "{0}", "values": {}},
+        {"id": "{x:9999999}", "values": {"x": "y"}},
+        {"id": "{x:{y}}", "values": {"x": "y", "y": "9999999"}},
+        {"id": "one", "plural": "{x.real}", "number": 2, "values": {"x": 1}},
+        {"id": "one", "plural": "many", "number": "x"},
+        {"id": "one", "context": 1},
+        {"id": ["one"]},
+        {"id": "{", "values": {"x": 1}},
+        {"values": {}},
+    ],
+)
+def test_what_others_stored_reaches_nothing_but_its_own_values(stored: dict[str, object]) -> None:
+    with pytest.raises((LookupError, ValueError, TypeError, AttributeError)):
+        from_json(stored)
+
+
+@pytest.mark.parametrize("form", ["{x:,}", "{x:.3f}", "{x:+.1f}", "{x:,.1f}", "{x:.15g}", "{x!r}", "{x}"])
+def test_the_forms_of_numbers_are_stored_and_made_again(form: str) -> None:
+    message = gettext_lazy(form, x=1234.5)
+    assert from_json(to_json(message)) == message
+
+
+def test_a_translation_with_other_places_is_not_shown() -> None:
+    use_catalogues(lambda context, text: "{runs}件", lambda text, plural, number: "{runs}件")
+    try:
+        assert localized(gettext_lazy("{trials} trials", trials=3)) == "3 trials"
+    finally:
+        apps.get_app_config("results").ready()
+
+
+@pytest.mark.usefixtures("japanese")
+def test_parts_that_are_linked_are_one_message_and_many_are_english() -> None:
+    def link(one: str, other: str) -> str:
+        return gettext_lazy("{one}; {other}", one=one, other=other)
+
+    keys = [gettext_lazy("host key")] * 3
+    assert linked(link, keys) == "host key; host key; host key"
+    assert localized(linked(link, keys)) == "ホスト鍵; ホスト鍵; ホスト鍵"
+    many = linked(link, keys * 1000)
+    assert (many.count("; "), isinstance(many, Message)) == (2999, False)

@@ -74,18 +74,20 @@ def test_a_link_forces_a_language_for_its_page_alone() -> None:
     assert language(client, f"{SIGN_IN}?lang=ja", accept_language="en") == "ja"
     assert language(client) == "en"
     assert language(client, f"{SIGN_IN}?lang=tlh") == "en"
+    assert language(client, f"{SIGN_IN}?lang=") == "en"
+    assert language(client, f"{SIGN_IN}?lang=en&lang=ja-JP") == "ja"
 
 
 def test_no_address_on_a_page_has_the_language_that_was_forced() -> None:
-    page = Client().get("/runs/?tag=a,b&lang=ja&q=x+y").content.decode()
-    assert 'name="next" value="/runs/?tag=a%2Cb&amp;q=x+y"' in page
+    page = Client().get("/runs/?tag=a,b&lang=ja&q=x+y%2C").content.decode()
+    assert 'name="next" value="/runs/?tag=a,b&amp;q=x+y%2C"' in page
     assert "lang=ja" not in page
 
 
 def test_a_redirect_keeps_the_language_that_was_forced(settings: Any) -> None:
     settings.TEITEN_OPEN_READING = False
     answer = Client().get("/runs/?lang=ja")
-    assert answer["Location"] == "/account/sign-in/?next=%2Fruns%2F&lang=ja"
+    assert answer["Location"] == "/account/sign-in/?next=/runs/&lang=ja"
 
 
 def test_a_part_of_a_page_is_in_the_language_of_its_page() -> None:
@@ -98,12 +100,21 @@ def test_a_part_of_a_page_is_in_the_language_of_its_page() -> None:
     assert "Teiten-Language" in part["Vary"]
 
 
-def test_the_api_follows_the_request_and_no_choice() -> None:
-    client = Client()
-    client.post("/account/language/", {"language": "ja"})
-    assert client.get("/api/v1/runs/")["Content-Language"] == "en"
-    assert client.get("/api/v1/runs/", headers={"Accept-Language": "ja"})["Content-Language"] == "ja"
-    assert client.get("/api/v1/runs/?lang=ja").json() == client.get("/api/v1/runs/").json()
+def test_the_api_follows_what_a_program_asks_for_and_what_a_visitor_chose() -> None:
+    program, visitor = Client(), Client()
+    assert program.get("/api/v1/runs/")["Content-Language"] == "en"
+    assert program.get("/api/v1/runs/", headers={"Accept-Language": "ja"})["Content-Language"] == "ja"
+    assert program.get("/api/v1/runs/?lang=ja").json() == program.get("/api/v1/runs/").json()
+    visitor.post("/account/language/", {"language": "ja"})
+    assert visitor.get("/api/v1/runs/")["Content-Language"] == "ja"
+
+
+def test_an_error_of_the_api_is_in_the_language_and_its_kind_is_not() -> None:
+    english, japanese = (Client().get("/api/v1/runs/0/", headers={"Accept-Language": code}) for code in ("en", "ja"))
+    errors = [answer.json()["error"] for answer in (english, japanese)]
+    assert [error["kind"] for error in errors] == ["not-found", "not-found"]
+    assert errors[0]["what"] == "There is no run 0."
+    assert errors[1]["what"] == "実行0はありません。"
 
 
 def test_a_page_that_was_made_in_one_language_is_not_taken_for_another() -> None:
@@ -120,3 +131,8 @@ def test_the_other_language_is_named_by_its_own_name() -> None:
     assert '<button class="link-button" name="language" value="ja" lang="ja">日本語</button>' in english
     assert 'value="en"' not in english
     assert 'lang="en">English</button>' in page_text(Client().get(f"{SIGN_IN}?lang=ja"))
+
+
+def test_a_choice_on_a_page_that_answers_a_form_leads_to_where_the_form_was() -> None:
+    page = Client().post(f"{SIGN_IN}?next=/runs/", {}, headers={"Referer": f"http://testserver{SIGN_IN}"})
+    assert f'name="next" value="{SIGN_IN}"' in page.content.decode()

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 
 from results.domain.errors import CommandError
-from results.domain.messages import Message
+from results.domain.messages import Message, linked
 from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan, sessions
@@ -102,7 +101,7 @@ class CheckContext:
         if not others:
             return self.expect_value(what, " ".join(expected), " ".join(actual), statement=statement)
         states = [_("SQLSTATE {actual} where {due} is due", actual=actual, due=due) for due, actual in others]
-        together = reduce(lambda one, other: _("{one}, {other}", one=one, other=other), states)
+        together = linked(lambda one, other: _("{one}, {other}", one=one, other=other), states)
         words = _("{what}: {states}.", what=_capital(what), states=together)
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, words, statement, others[0][1]))
 
@@ -243,7 +242,7 @@ class CheckContext:
             result = await self.scratch.remote.run("test", "-x", f"{folder}/{name}", check=False)
             if result.exit_status == 0:
                 return f"{folder}/{name}"
-        places = reduce(lambda one, other: _("{one} or {other}", one=one, other=other), folders)
+        places = linked(lambda one, other: _("{one} or {other}", one=one, other=other), folders)
         raise NotTried(_("There is no {program} in {folders}.", program=name, folders=places))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import reduce
 
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 
 
 class Outcome(StrEnum):
@@ -78,11 +78,11 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
 
 
 def in_a_row(sentences: Sequence[str]) -> str:
-    return reduce(lambda one, other: _("{one} {other}", one=one, other=other), sentences) if sentences else ""
+    return linked(lambda one, other: _("{one} {other}", one=one, other=other), sentences) if sentences else ""
 
 
 def listed(parts: Sequence[str]) -> str:
-    return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
+    return linked(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
 
 
 class Differs(TeitenError):

@@ -6,7 +6,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from statistics import fmean, median
 
 from results.domain import json_text
@@ -14,6 +13,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 
 from .message_counts import workers_by_messages
 from .messages import Messages, read_messages
@@ -91,7 +91,7 @@ def _failure(reading: Reading, clients: Mapping[int, _Client]) -> str:
 def _together(sentences: Sequence[str]) -> str:
     """Return one message of all; of more than there are queries, as in a damaged bundle, their English."""
     if len(sentences) in range(1, len(QUERIES) + 1):
-        return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), sentences)
+        return linked(lambda one, other: _("{one}; {other}", one=one, other=other), sentences)
     return "; ".join(sentences)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 
 CONDITIONS = (1, 2, 3, 4)
 _SHOWN = 3
@@ -53,7 +53,7 @@ class Condition:
 
 
 def _together(parts: Sequence[str]) -> str:
-    return reduce(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
+    return linked(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
 
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from results.domain import json_text
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
-from results.domain.messages import Message
+from results.domain.messages import Message, linked
 from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
@@ -47,7 +46,7 @@ def _missing_failures(part: Part) -> Iterator[Gap]:
 def _violated(reading: Reading) -> str:
     conditions = read_conditions(reading.files.get("conditions", ""), "conditions")
     violated = [str(condition) for condition in conditions if not condition.holds]
-    return reduce(lambda one, other: _("{one} {other}", one=one, other=other), violated) if violated else ""
+    return linked(lambda one, other: _("{one} {other}", one=one, other=other), violated) if violated else ""
 
 
 def _done(reading: Reading) -> dict[str, int]:
