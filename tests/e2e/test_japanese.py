@@ -15,9 +15,9 @@ from tests.e2e.english import english_texts
 from tests.e2e.test_warehouses import WIDTHS, paths
 from workers.registry import kinds
 
-# Ready plans, names of parameters, and some words of metrics and events are English still, as the pages of a run, a
-# trial and a comparison show; chapters of the manual that are translated name papers.
-NOT_YET = re.compile(r"/(?:plans|capabilities|access-methods|manual|trials)/.*|/runs/\d+/|/compare/\?.*")
+# Descriptions of plans are their authors'. Names of parameters, and some words of metrics and events, are English
+# still, as the pages of a run, a trial and a comparison show; chapters that are translated name papers.
+NOT_YET = re.compile(r"/(?:plans/add|manual|trials)/.*|/plans/|/runs/\d+/|/compare/\?.*")
 FORMS = ("/plans/import/", "/agents/add/", "/imports/new/", "/reports/new/", "/account/tokens/")
 
 
