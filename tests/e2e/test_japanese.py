@@ -17,7 +17,7 @@ from workers.registry import kinds
 
 # Descriptions of plans are their authors'. Names of parameters, and some words of metrics and events, are English
 # still, as the pages of a run, a trial and a comparison show; chapters that are translated name papers.
-NOT_YET = re.compile(r"/(?:plans/add|manual|trials)/.*|/plans/|/runs/\d+/|/compare/\?.*")
+NOT_YET = re.compile(r"/(?:plans/add|manual|trials|access-methods)/.*|/plans/|/runs/\d+/|/compare/\?.*")
 FORMS = ("/plans/import/", "/agents/add/", "/imports/new/", "/reports/new/", "/account/tokens/")
 
 
