@@ -22,8 +22,8 @@ from django.db.models import Prefetch
 from results import VERSION, models
 from results.bundle_files import bundle_path
 from results.domain.errors import ArchiveError, StateError
+from results.domain.messages import SEMICOLON, linked, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked, pgettext_lazy
 from results.domain.pieces import Pieces
 from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE, CrateFile, crate
@@ -114,7 +114,7 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
         raise ArchiveError(
             _("Raw files of {count} attempts are missing; without them no number can be proven.", count=len(missing)),
             where=str(settings.TEITEN_BUNDLE_DIR),
-            why=linked(lambda before, then: _("{before}; {then}", before=before, then=then), missing[:5]),
+            why=linked(SEMICOLON, missing[:5]),
             todo=_("Restore them from a backup, or set TEITEN_BUNDLE_DIR."),
         )
 

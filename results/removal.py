@@ -12,7 +12,7 @@ from results import models
 from results.bundle_files import bundle_path, remove_bundle, removing_bundles
 from results.domain.errors import StateError
 from results.domain.imports.table import PROGRAM
-from results.domain.messages import Message, linked, ngettext_lazy
+from results.domain.messages import BLANK, Message, linked, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
@@ -101,7 +101,7 @@ def _refuse(done: str, reasons: Sequence[tuple[RunLoss, str]]) -> None:
     each = [_("Run {run}: {reason}", run=one.id, reason=reason) for one, reason in against]
     raise StateError(
         _refusal(done, [one.id for one, _reason in against], of_several=len(reasons) > 1),
-        why=linked(lambda before, then: _("{before} {then}", before=before, then=then), each),
+        why=linked(BLANK, each),
         todo=_("Choose the others alone.") if len(reasons) > len(against) else "",
     )
 

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.translation import pgettext
+
+from results.domain.messages import COMMA, localized
 
 PARAMETER = "lang"
 _FORCED = "teiten.language"  # key of a request's META
@@ -41,7 +42,7 @@ class LanguageMiddleware(LocaleMiddleware):
 
 def joined(items: Iterable[str]) -> str:
     """Return the items with commas between them: 'a, b, c', 'a、b、c'."""
-    return pgettext("between the items of a list", ", ").join(items)
+    return localized(COMMA).join(items)
 
 
 def _forced(request: HttpRequest) -> str:

@@ -20,7 +20,7 @@ from django.utils.translation import override
 
 from results import alerts, models, warehouse
 from results.domain.errors import TeitenError
-from results.domain.messages import Message, linked, localized, ngettext_lazy
+from results.domain.messages import SEMICOLON, Message, linked, localized, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.queries.trends.watches import words_of
@@ -208,7 +208,7 @@ def _cell_line(cell: Mapping[str, Any], unit: str) -> Message:
         parts.append(_ratio(cell, unit))
     if cell["since"] is not None:
         parts.append(_level(cell))
-    what = linked(lambda before, then: _("{before}; {then}", before=before, then=then), parts) if parts else ""
+    what = linked(SEMICOLON, parts)
     if not cell["environment"]:
         return _("{cell}: {what}", cell=cell["name"], what=what)
     keys = "; ".join(cell["environment"][:5])

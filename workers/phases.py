@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from results.domain.errors import DeadlineError, TeitenError
 from results.domain.kinds.specs import GRACE_S
 from results.domain.measurement.parsed_trial import PhaseTiming
+from results.domain.messages import BLANK, linked, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked, pgettext_lazy
 from workers.activity_monitor import ActivityMonitor
 from workers.interfaces import Stage
 
@@ -138,4 +138,4 @@ class Phases:
         look, unanswered = self.monitor.last, self.monitor.unanswered
         parts = [look.headline, *(_("{why}.", why=line) for line in look.lines)] if look else []
         parts += [part for part in (unanswered, str(cause or "")) if part]
-        return linked(lambda before, then: _("{before} {then}", before=before, then=then), parts) if parts else ""
+        return linked(BLANK, parts)

@@ -14,8 +14,8 @@ from django.utils import timezone
 from results import pruning
 from results.domain.errors import AgentError, CommandError, StateError
 from results.domain.matrix.clusters import AgentCluster
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from results.models import Agent, Cluster, Trial
 from results.models.agents import AgentState
 from results.queries.agents.agents import list_agents
@@ -144,7 +144,7 @@ def _reason_kept(row: ClusterRow) -> str:
     trials = [_("trial {trial} of run {run}", trial=use.trial_id, run=use.run_id) for use in row.needed_by]
     if not trials:
         return row.why
-    listed = linked(lambda before, trial: _("{before}, {trial}", before=before, trial=trial), trials)
+    listed = linked(COMMA, trials)
     return _("{why} ({trials})", why=row.why, trials=listed)
 
 

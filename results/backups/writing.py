@@ -24,8 +24,8 @@ from results.backups import files, programs
 from results.backups.manifest import BUNDLES, CHECKSUMS, DUMP, FORMAT, MANIFEST, MISSING, Counts, Manifest
 from results.bundle_files import bundle_path, keeping_bundles, named_bundles
 from results.domain.errors import BackupError, IngestError
+from results.domain.messages import SEMICOLON, linked, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked, ngettext_lazy
 
 UNFINISHED = ".unfinished"  # what the folder's name ends in until the backup is whole
 _NAMED = "named.jsonl"  # bundles of the snapshot: they may be too many to be held in memory
@@ -199,7 +199,7 @@ def _take(bundle: str, sha256: str, folder: Path, earlier: Path | None) -> None:
 
 def _incomplete(listing: _Listing) -> BackupError:
     more = listing.missing - len(listing.examples)
-    why = linked(lambda before, then: _("{before}; {then}", before=before, then=then), listing.examples)
+    why = linked(SEMICOLON, listing.examples)
     return BackupError(
         ngettext_lazy(
             "{number:,} bundle that the warehouse names cannot be backed up.",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import reduce
 from html import escape
 from string import Formatter
 from typing import Any, Self
@@ -17,7 +16,6 @@ from typing import Any, Self
 # What is stored may have been written by others: a place is a name, with a form that makes no value long.
 _PLACE = re.compile(r"[a-z_][a-z0-9_]*")
 _FORM = re.compile(r"[+,]{0,2}\d{0,2}(?:\.\d{1,2})?[a-z%]?")
-_MOST_LINKED = 20
 Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
 
@@ -72,12 +70,18 @@ def pgettext_lazy(context: str, text: str, /, **values: Any) -> Message:
     return Message(text, values=values, context=context)
 
 
-def linked(link: Callable[[str, str], str], parts: Iterable[str]) -> str:
-    """Return some parts as one message, each tied to those before it by `link`. There must be one.
+COMMA = pgettext_lazy("between the items of a list", ", ")
+SEMICOLON = pgettext_lazy("between clauses", "; ")
+AND = pgettext_lazy("between two", " and ")
+OR = pgettext_lazy("between two", " or ")
+BLANK = pgettext_lazy("two sentences", "{first} {second}", first="", second="")  # a translation may have none
 
-    Of more than 20 it is their English: each link holds all that stand before it."""
-    listed = list(parts)
-    return reduce(link, listed) if len(listed) <= _MOST_LINKED else link("", "").join(listed)
+
+def linked(separator: str, parts: Iterable[str]) -> str:
+    """Return some parts with a separator between them as one message; '' of none."""
+    values = {f"part{number}": part for number, part in enumerate(parts)}
+    text = "{separator}".join(f"{{{name}}}" for name in values)
+    return Message(text, values={"separator": separator, **values}) if values else ""
 
 
 class _Catalogues:

@@ -8,8 +8,8 @@ from statistics import fmean, median
 
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
+from results.domain.messages import AND, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from results.published.description import (
     AnswerColumn,
     Average,
@@ -199,4 +199,4 @@ def _rows_with(rows: Sequence[PublishedRow], texts: Mapping[str, str]) -> list[P
 
 def _listed(texts: Mapping[str, str]) -> str:
     cells = [f"{column} {text}" for column, text in texts.items()]
-    return linked(lambda before, then: _("{before} and {name}", before=before, name=then), cells)
+    return linked(AND, cells)

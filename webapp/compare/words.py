@@ -241,7 +241,7 @@ def _places(comparison: Comparison) -> _Places:
 
 
 def _rest(ratio: str, kinds: Counter[Kind], named: Sequence[Kind]) -> str:
-    return pgettext("between clauses", "; ").join([ratio, *_others(kinds, named)])
+    return localized(SEMICOLON).join([ratio, *_others(kinds, named)])
 
 
 def _others(kinds: Counter[Kind], named: Sequence[Kind]) -> Iterator[str]:
@@ -371,7 +371,7 @@ def _left_out_of(point: Point, by_key: Mapping[Key, Point], alone: Sequence[Left
         total = by_key[point.base].configurations
         counts.append(gettext("{n} of the baseline's {total}").format(n=total - len(of_base), total=total))
         which.append(gettext("{configurations}, which only the baseline has").format(configurations=listed(of_base)))
-    left_out_ones = pgettext("between clauses", "; ").join(which)
+    left_out_ones = localized(SEMICOLON).join(which)
     return (
         gettext("ratio of {counts}").format(counts=listed(counts)),
         gettext("Left out: {configurations}.").format(configurations=left_out_ones),

@@ -20,8 +20,7 @@ def in_language(language: str) -> AbstractContextManager[None]:
 
 def sentences(texts: Iterable[str]) -> str:
     """Return the texts behind each other, with a blank between them where the language has one; '' is none."""
-    blank = pgettext("two sentences", "{first} {second}").format(first="", second="")
-    return blank.join(filter(None, texts))
+    return localized(BLANK).join(filter(None, texts))
 
 
 def said(error: TeitenError) -> str:

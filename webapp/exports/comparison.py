@@ -218,7 +218,7 @@ def _only(comparison: Comparison) -> list[str]:
 
 def _how_drawn(comparison: Comparison, view: View) -> Iterator[str]:
     yield from how_drawn(comparison, view)
-    if constants := pgettext("between clauses", "; ").join(words.constants(comparison)):
+    if constants := localized(SEMICOLON).join(words.constants(comparison)):
         yield gettext("{parts}.").format(parts=f"{constants[0].upper()}{constants[1:]}")
 
 

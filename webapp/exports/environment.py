@@ -77,7 +77,7 @@ def environment_words(of_series: Mapping[str, Sequence[TrialEnvironment]]) -> st
         return ""
     machine = [_shown(whole.rows[name]) for name in _SHORT if whole.rows[name]]
     versions = [f"PostgreSQL {joined(whole.rows['PostgreSQL'])}"] if whole.rows["PostgreSQL"] else []
-    parts = pgettext("between clauses", "; ").join(machine), *versions, _settings_words(whole)
+    parts = localized(SEMICOLON).join(machine), *versions, _settings_words(whole)
     return sentences(gettext("{parts}.").format(parts=text) for text in parts if text)
 
 

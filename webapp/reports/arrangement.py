@@ -42,7 +42,7 @@ def arrangement(trial_id: int, caption: str, site: str) -> Plate:
 def _words(drawing: Drawing) -> str:
     text = gettext("{node}: {received}")
     flows = [text.format(node=row.name, received=edge.text) for row in drawing.rows for edge in row.received]
-    return gettext("{parts}.").format(parts=pgettext("between clauses", "; ").join(flows)) if flows else ""
+    return gettext("{parts}.").format(parts=localized(SEMICOLON).join(flows)) if flows else ""
 
 
 def arrangement_figure(drawing: Drawing) -> Figure:

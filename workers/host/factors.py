@@ -12,7 +12,7 @@ from dataclasses import replace
 from results.domain.errors import AgentError, CommandError, TrialError, VerifyError
 from results.domain.kinds.host_factors import Change, HostFactor, HostLevel
 from results.domain.measurement.parsed_trial import Check
-from results.domain.messages import Message, linked
+from results.domain.messages import SEMICOLON, Message, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end
 from workers.host import state
@@ -185,7 +185,7 @@ def not_reverted_error(remote: Remote, left: Sequence[Change]) -> AgentError:
     return AgentError(
         _("Agent {agent} is not as its operator left it.", agent=remote.address.name),
         where=remote.address.place,
-        why=linked(lambda one, further: _("{one}; {other}", one=one, other=further), map(_why_left, left)),
+        why=linked(SEMICOLON, map(_why_left, left)),
         todo=_("Set it back by hand, or mend the command 'revert' in the file below its work directory, host/."),
     )
 

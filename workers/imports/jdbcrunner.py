@@ -12,8 +12,8 @@ from results.domain.imports.values import Format, ImportedTrial, Scalar, TextFil
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from workers.imports.shared import KNOWN, MS, cut, files_of, several_runs
 
 _THROUGHPUTS, _TIMES = "Elapsed time[sec],", "Response time[msec],"  # how the two result files begin
@@ -207,7 +207,7 @@ def _with_rates(
             where=f"{file.name}, {output}",
             why=_(
                 "There are {differences}.",
-                differences=linked(lambda before, then: _("{before}; {then}", before=before, then=then), differences),
+                differences=linked(SEMICOLON, differences),
             ),
             todo=_("Add the result file of the same run."),
         )

@@ -9,8 +9,8 @@ from typing import Any
 from results.domain.errors import ImportedFileError
 from results.domain.imports.values import TextFile
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import AND, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from results.domain.units import format_quantity
 from workers.collectors.latency_log.spec import METRICS as LATENCIES
 from workers.pgbench.metrics import METRICS as PGBENCH
@@ -124,7 +124,7 @@ def _owners(beginnings: Mapping[str, Sequence[str]], name: str) -> list[str]:
 
 
 def _begins_as(owners: Sequence[str]) -> str:
-    names = linked(lambda before, name: _("{before} and {name}", before=before, name=name), owners)
+    names = linked(AND, owners)
     return _("Its name begins as those of {names}.", names=names)
 
 

@@ -16,8 +16,8 @@ from results.domain.errors import VerifyError
 from results.domain.kinds.parameters import Scalar
 from results.domain.kinds.specs import timed_limit_s
 from results.domain.matrix import Load
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from workers.interfaces import Stage
 from workers.remote.job import Finished, Job
 
@@ -91,7 +91,7 @@ def _require_one_major(stage: Stage, versions: Mapping[str, int]) -> None:
             _("{version} on agent {agent}", version=version_name(number), agent=stage.spec.agents[client])
             for client, number in versions.items()
         ]
-        listing = linked(lambda one, further: _("{one}, {other}", one=one, other=further), named)
+        listing = linked(COMMA, named)
         raise VerifyError(
             _("The clients' pgbench is of several major versions: {versions}.", versions=listing),
             where=f"agents.{other}",

@@ -60,7 +60,7 @@ def several_part(reading: Reading, parse_load: Callable[[Reading], Part]) -> Par
 
 def _failures(failures: Mapping[str, str]) -> str:
     lines: list[str] = [_("{load}: {failure}", load=name, failure=failure) for name, failure in failures.items()]
-    return linked(lambda one, further: _("{one}\n{other}", one=one, other=further), lines) if lines else ""
+    return linked("\n", lines)
 
 
 def _loads(reading: Reading) -> list[dict[str, Any]]:

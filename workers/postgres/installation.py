@@ -13,8 +13,8 @@ from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import AgentError, CommandError, ParseError
 from results.domain.kinds import server_settings
 from results.domain.matrix import InstallationRef
+from results.domain.messages import AND, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from workers.remote.connection import Remote
 from workers.remote.limits import INSTALLATIONS, LISTING_BYTES
 
@@ -216,7 +216,7 @@ def _reason_unusable(directory: BinDirectory) -> str:
         return directory.broken
     missing = sorted({*_SERVER_PROGRAMS} - directory.programs)
     if missing:
-        programs = linked(lambda one, further: _("{one} and {other}", one=one, other=further), missing)
+        programs = linked(AND, missing)
         return _("{programs} missing", programs=programs)
     return "" if _VERSION.search(directory.version) else _("unknown version: {version}", version=directory.version)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from workers.postgres import settings as server_settings
 from workers.postgres.server import Server
 from workers.postgres.settings import Setting
@@ -105,7 +105,7 @@ def check_access_method(
     mismatches += [_("{table}: missing", table=table) for table in sorted(exceptions.keys() - state.tables.keys())]
     description = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(exceptions.items()))])
     if mismatches:
-        actual = linked(lambda one, further: _("{one}, {other}", one=one, other=further), mismatches[:5])
+        actual = linked(COMMA, mismatches[:5])
     else:
         actual = _("{methods} ({count} tables)", methods=description, count=len(state.tables))
     return Check(_("access method of every table"), node, description, actual, not mismatches)

@@ -19,8 +19,8 @@ from asyncssh import DEVNULL, PIPE
 from results.domain.errors import AgentError, CommandError, full_error, is_full
 from results.domain.folders import problem_of_folder
 from results.domain.measurement.parsed_trial import CommandRun
+from results.domain.messages import AND, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 from results.domain.secrets import masked_end
 from workers.remote.address import Address, Layout
 from workers.remote.clock import clock_offset
@@ -390,7 +390,7 @@ def _refusal(refused: str, path: str) -> str:
 def _removes_inside(homes: Sequence[str]) -> str:
     if not homes:
         return _("Teiten removes only what is inside its directories, and none is set.")
-    folders = linked(lambda before, home: _("{before} and {name}", before=before, name=home), homes)
+    folders = linked(AND, homes)
     return _("Teiten removes only what is inside {folders}.", folders=folders)
 
 

@@ -51,7 +51,7 @@ async def discover(remote: Remote, data_dir: str, requested: Sequence[Program] =
 
 
 def _in_words(ways: Iterable[str]) -> str:
-    return linked(lambda before, way: _("{before}, or {way}", before=before, way=way), ways)
+    return linked(_(", or "), ways)
 
 
 async def free_bytes(remote: Remote, folders: Sequence[str]) -> dict[str, int]:

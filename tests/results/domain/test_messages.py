@@ -125,5 +125,5 @@ def test_parts_that_are_linked_are_one_message_and_many_are_english() -> None:
     keys = [gettext_lazy("host key")] * 3
     assert linked(link, keys) == "host key; host key; host key"
     assert localized(linked(link, keys)) == "ホスト鍵; ホスト鍵; ホスト鍵"
-    many = linked(link, keys * 1000)
+XX
     assert (many.count("; "), isinstance(many, Message)) == (2999, False)

@@ -12,8 +12,8 @@ from results.domain.errors import ParseError, damaged
 from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 
 from .data import TABLES, rows_of
 
@@ -160,7 +160,7 @@ def _wrong(check: Mapping[str, Any], printed: Printed, expected: Mapping[str, in
         faults.append(_("valid foreign keys are {found}, not {due}", found=found, due=due))
     if not faults:
         return ""
-    together = linked(lambda one, other: _("{one}; {other}", one=one, other=other), faults)
+    together = linked(SEMICOLON, faults)
     return _("The tables are not what was to be loaded: {faults}.", faults=together)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from results.domain.errors import CommandError
-from results.domain.messages import Message, linked
+from results.domain.messages import COMMA, OR, Message, linked
 from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 from workers.workloads.capabilities import query_plan, sessions
@@ -101,7 +101,7 @@ class CheckContext:
         if not others:
             return self.expect_value(what, " ".join(expected), " ".join(actual), statement=statement)
         states = [_("SQLSTATE {actual} where {due} is due", actual=actual, due=due) for due, actual in others]
-        together = linked(lambda one, other: _("{one}, {other}", one=one, other=other), states)
+        together = linked(COMMA, states)
         words = _("{what}: {states}.", what=_capital(what), states=together)
         self.findings.append(Finding(Outcome.FAILS_DIFFERENTLY, words, statement, others[0][1]))
 
@@ -242,7 +242,7 @@ class CheckContext:
             result = await self.scratch.remote.run("test", "-x", f"{folder}/{name}", check=False)
             if result.exit_status == 0:
                 return f"{folder}/{name}"
-        places = linked(lambda one, other: _("{one} or {other}", one=one, other=other), folders)
+        places = linked(OR, folders)
         raise NotTried(_("There is no {program} in {folders}.", program=name, folders=places))
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from results.domain.errors import TeitenError
-from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
+from results.domain.messages import SEMICOLON, linked
 
 
 class Outcome(StrEnum):
@@ -78,11 +77,11 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
 
 
 def in_a_row(sentences: Sequence[str]) -> str:
-    return linked(lambda one, other: _("{one} {other}", one=one, other=other), sentences) if sentences else ""
+    return linked(" ", sentences)
 
 
 def listed(parts: Sequence[str]) -> str:
-    return linked(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
+    return linked(SEMICOLON, parts)
 
 
 class Differs(TeitenError):

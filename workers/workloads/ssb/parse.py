@@ -12,13 +12,13 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Gap, Measurement, Part
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 
 from .message_counts import workers_by_messages
 from .messages import Messages, read_messages
 from .plans import Plans, jit, plan_documents, read_plans
-from .sequence import QUERIES, sequence
+from .sequence import sequence
 from .transcript import Execution, Transcript, read_transcript
 from .workers import Workers, workers_of
 
@@ -39,7 +39,7 @@ def parse(reading: Reading) -> Part:
     clients = {number: _client(reading, number) for number in range(1, int(reading.parameters["clients"]) + 1)}
     executions = [execution for client in clients.values() for execution in client.transcript.executions]
     differences = _differences(executions)
-    failure = _failure(reading, clients) or _together(list(differences.values()))
+    failure = _failure(reading, clients) or linked(SEMICOLON, differences.values())
     if not failure:
         _require_all(reading, clients)
     plans = read_plans(reading)
@@ -86,13 +86,6 @@ def _failure(reading: Reading, clients: Mapping[int, _Client]) -> str:
     status = client.exit_status
     ending = _("psql ended with exit status {exit_status}", exit_status=status) if status else killed
     return _("{place}: {reason}", place=place, reason=client.messages.complaint or ending)
-
-
-def _together(sentences: Sequence[str]) -> str:
-    """Return one message of all; of more than there are queries, as in a damaged bundle, their English."""
-    if len(sentences) in range(1, len(QUERIES) + 1):
-        return linked(lambda one, other: _("{one}; {other}", one=one, other=other), sentences)
-    return "; ".join(sentences)
 
 
 def _differences(executions: Sequence[Execution]) -> dict[str, str]:

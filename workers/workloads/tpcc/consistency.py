@@ -8,8 +8,8 @@ from typing import Any
 
 from results.domain import json_text
 from results.domain.errors import ParseError
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import linked
 
 CONDITIONS = (1, 2, 3, 4)
 _SHOWN = 3
@@ -53,7 +53,7 @@ class Condition:
 
 
 def _together(parts: Sequence[str]) -> str:
-    return linked(lambda one, other: _("{one}; {other}", one=one, other=other), parts) if parts else ""
+    return linked(SEMICOLON, parts)
 
 
 def read_conditions(text: str, file: str) -> tuple[Condition, ...]:

@@ -10,7 +10,7 @@ from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
-from results.domain.messages import Message, linked
+from results.domain.messages import BLANK, Message, linked
 from results.domain.messages import gettext_lazy as _
 from workers.pgbench.parse import run_part
 
@@ -46,7 +46,7 @@ def _missing_failures(part: Part) -> Iterator[Gap]:
 def _violated(reading: Reading) -> str:
     conditions = read_conditions(reading.files.get("conditions", ""), "conditions")
     violated = [str(condition) for condition in conditions if not condition.holds]
-    return linked(lambda one, other: _("{one} {other}", one=one, other=other), violated) if violated else ""
+    return linked(BLANK, violated)
 
 
 def _done(reading: Reading) -> dict[str, int]:
