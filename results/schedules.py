@@ -7,8 +7,7 @@ from datetime import datetime
 
 from results import models
 from results.cron import cron_line, read_cron
-from results.domain.errors import PlanError, restored
-from results.domain.messages import gettext_lazy as _
+from results.domain.errors import PlanError
 from results.domain.plan import Kinds
 from results.estimates import estimate
 from results.plan_check import resolve_plan
@@ -57,13 +56,6 @@ def _duration(stored: models.Plan, kinds: Kinds) -> tuple[float | None, str, boo
         plan = load_plan(stored, kinds)
         specs = resolve_plan(plan, kinds)[1]
     except PlanError as error:
-        return None, _in_words(error), False
+        return None, error.words, False
     expected = estimate(plan, specs, kinds.workloads[plan.workload])
     return expected.seconds, expected.source, expected.guess
-
-
-def _in_words(error: PlanError) -> str:
-    """Return what `str(error)` says, in the language of who reads it."""
-    said = restored(error.as_dict())
-    what = _("{where}: {what}", where=said["where"], what=said["what"]) if said["where"] else said["what"]
-    return _("{what} {todo}", what=what, todo=said["todo"]) if said["todo"] else what

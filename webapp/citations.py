@@ -19,7 +19,7 @@ from webapp.charts.comparison import per_name
 from webapp.chooser import title as dimension_title
 from webapp.compare import words
 from webapp.compare.confounders import confounders, listed
-from webapp.documents.words import said, sentences
+from webapp.documents.words import sentences
 from webapp.language import joined
 
 
@@ -37,7 +37,7 @@ def compare_with_today(citation: Citation) -> Standing:
     try:
         today = compare(urlstate.read(citation.row.query))
     except TeitenError as error:
-        return Standing(why=said(error))
+        return Standing(why=error.words)
     if not today.points:
         return replace(standing(citation.comparison, today), why=_("None of its trials is in the warehouse any more."))
     return standing(citation.comparison, today)

@@ -39,6 +39,7 @@ from results.domain.errors import (
     VerifyError,
     full_error,
     is_full,
+    restored,
 )
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.deadlines import deadlines
@@ -46,7 +47,6 @@ from results.domain.matrix.program_needs import ProgramNeed, needed_by, used_by
 from results.domain.measurement.parsed_trial import Check, LayerUse
 from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.stored_error import shown_error
 from workers import checkpoint, cleaning, clocks, data, registry, watching
 from workers.activity_monitor import ActivityMonitor
 from workers.bundle.writer import Archived, BundleWriter, folder_name
@@ -424,7 +424,7 @@ def _record_error(attempt: Execution, error: Exception) -> None:
 
 
 def _record_lost_agents(attempt: Execution) -> None:
-    why = shown_error(attempt.error)["what"] if attempt.error else ""
+    why = restored(attempt.error)["what"] if attempt.error else ""
     error = TrialError(_("The attempt lost its agents."), where=attempt.last_phase, why=why)
     attempt.error = error.as_dict() | {"kind": str(Hold.LOST.value)}
 

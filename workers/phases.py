@@ -137,5 +137,5 @@ class Phases:
         """Return what the sessions last waited for, and the error that the deadline led to."""
         look, unanswered = self.monitor.last, self.monitor.unanswered
         parts = [look.headline, *(_("{why}.", why=line) for line in look.lines)] if look else []
-        parts += [part for part in (unanswered, str(cause or "")) if part]
+        parts += [part for part in (unanswered, cause.words if cause else "") if part]
         return linked(BLANK, parts)

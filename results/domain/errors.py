@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from results.domain.messages import Message, from_json, to_json
+from results.domain.messages import BLANK, DAMAGED, Message, from_json, linked, to_json
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_end, masked_text, masked_values
 
@@ -42,8 +42,15 @@ class TeitenError(Exception):
             self.retryable = retryable
 
     def __str__(self) -> str:
-        head = f"{self.where}: {self.what}" if self.where else self.what
-        return masked_text(" ".join(part for part in (head, self.why, self.todo) if part))
+        return masked_text(self.words)
+
+    @property
+    def words(self) -> str:
+        """All that the error says, as one message; without secrets."""
+        sentences = restored(TeitenError.as_dict(self))
+        where, what = sentences["where"], sentences["what"]
+        head = _("{where}: {what}", where=where, what=what) if where else what
+        return linked(BLANK, filter(None, (head, sentences["why"], sentences["todo"])))
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready fields, the one shape of pages, API and manifest; without secrets.
@@ -77,23 +84,37 @@ def _stored(message: Message) -> dict[str, Any] | None:
         stored: dict[str, Any] = masked_values(to_json(message))
         is_short = len(json.dumps(stored, allow_nan=False)) <= _LONGEST
         return stored if is_short and from_json(stored) == masked_text(message) else None
-    except (LookupError, ValueError, TypeError, AttributeError):
+    except DAMAGED:
         return None
 
 
 def restored(error: Mapping[str, Any]) -> dict[str, Any]:
     """Return `TeitenError.as_dict()` with messages for its sentences, which are shown in the reader's language.
 
-    A sentence without values is its own id; one of an earlier version, or of a tool, stays as it is.
+    A sentence without values is its own id. One that was changed since it was made, or whose message others damaged, as
+    in a bundle, stays as it is.
     """
-    stored = error.get(_MESSAGES, {})
+    stored = error.get(_MESSAGES)
+    messages = stored if isinstance(stored, Mapping) else {}
     fields = {name: value for name, value in error.items() if name != _MESSAGES}
     for name in _SENTENCES:
         if isinstance(fields.get(name), str):
-            fields[name] = from_json(stored[name]) if name in stored else Message(fields[name])
-    if "problems" in fields:
-        fields["problems"] = [restored(problem) for problem in fields["problems"]]
+            fields[name] = _sentence(fields[name], messages.get(name))
+    problems = fields.get("problems")
+    if isinstance(problems, list | tuple):
+        fields["problems"] = [restored(one) if isinstance(one, Mapping) else one for one in problems]
     return fields
+
+
+def _sentence(text: str, stored: Any) -> Message:
+    """Return the message that a sentence was made of, else one without values."""
+    if isinstance(text, Message):
+        return text
+    try:
+        message = from_json(stored)
+    except DAMAGED:
+        return Message(text)
+    return message if message == text else Message(text)
 
 
 class PlanError(TeitenError):

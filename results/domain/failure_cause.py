@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from results.domain.errors import restored
 from results.domain.messages import Message
 from results.domain.messages import gettext_lazy as _
-from results.domain.stored_error import shown_error
 
 LONGEST = 300
 WORKLOAD_FAILED = _("The workload failed while it was measured.")  # `what` of an error whose `why` has the cause
@@ -33,12 +33,12 @@ def cause(error: Mapping[str, Any] | None) -> str:
     It is that a server had ended, unless a PANIC says why; else the server's first own error in what the failed
     command printed, else in its log at that time, else the program's; else what Teiten says of it, with its reason.
 
-    error: `TeitenError.as_dict()`, or what `shown_error` makes of it, with `server_log` where a bundle had that of the
+    error: `TeitenError.as_dict()`, or what `restored` makes of it, with `server_log` where a bundle had that of the
         server, and `server_gone` where that had ended.
     """
     if not error:
         return ""
-    sentences = shown_error(error)
+    sentences = restored(error)
     what, why = _sentence(sentences, "what"), _sentence(sentences, "why")
     if error.get("kind") not in _BY_TEITEN and (message := _message(error, why)):
         return shortened(message)

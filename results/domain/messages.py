@@ -13,9 +13,12 @@ from html import escape
 from string import Formatter
 from typing import Any, Self
 
+LANGUAGES = {"en": "English", "ja": "日本語"}  # by their own names
+ORIGINAL = "en"  # the language that all texts are written in
 # What is stored may have been written by others: a place is a name, with a form that makes no value long.
 _PLACE = re.compile(r"[a-z_][a-z0-9_]*")
 _FORM = re.compile(r"[+,]{0,2}\d{0,2}(?:\.\d{1,2})?[a-z%]?")
+DAMAGED = (LookupError, ValueError, TypeError, AttributeError)  # what `from_json` raises for what is no message
 Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
 
@@ -115,9 +118,7 @@ def _value_to_json(value: Any) -> Any:
 
 
 def from_json(stored: Mapping[str, Any]) -> Message:
-    """Return a message that was stored.
-
-    Raises LookupError, ValueError, TypeError or AttributeError for what is none."""
+    """Return a message that was stored. Raises one of DAMAGED for what is none."""
     text, plural, context = stored["id"], stored.get("plural", ""), stored.get("context", "")
     number = stored.get("number", 1)
     if not isinstance(context, str) or type(number) is not int:
@@ -153,5 +154,5 @@ def localized(text: str) -> str:
     values = {name: localized(value) if isinstance(value, str) else value for name, value in text.values.items()}
     try:
         return form.format(**values)
-    except (LookupError, ValueError, TypeError, AttributeError):
+    except DAMAGED:
         return str(text)  # the translation has other places, as one of a guest's kind may

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext, ngettext, pgettext
 
 from results.domain.measurement.metrics import Better
+from results.domain.messages import SEMICOLON, localized
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind, Verdict
 from results.queries.comparison.cells import Key, LeftOut, Unmatched
 from results.queries.comparison.compare import Comparison, Point, Summary

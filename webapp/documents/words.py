@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
 from django.conf import settings
-from django.utils.translation import override, pgettext
+from django.utils.translation import override
 
-from results.domain.errors import TeitenError
-from results.domain.messages import gettext_lazy as _
-from results.domain.messages import pgettext_lazy
+from results.domain.messages import BLANK, localized
 
 
 def in_language(language: str) -> AbstractContextManager[None]:
@@ -21,11 +19,3 @@ def in_language(language: str) -> AbstractContextManager[None]:
 def sentences(texts: Iterable[str]) -> str:
     """Return the texts behind each other, with a blank between them where the language has one; '' is none."""
     return localized(BLANK).join(filter(None, texts))
-
-
-def said(error: TeitenError) -> str:
-    """Return all that an error says, as a message."""
-    text: str = _("{where}: {what}", where=error.where, what=error.what) if error.where else error.what
-    for more in filter(None, (error.why, error.todo)):
-        text = pgettext_lazy("two sentences", "{first} {second}", first=text, second=more)
-    return text

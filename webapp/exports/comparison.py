@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import get_language, gettext, ngettext, pgettext
+from django.utils.translation import get_language, gettext, ngettext
 
+from results.domain.messages import SEMICOLON, localized
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized
 from results.domain.units import format_quantity
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.citations import attempts_of

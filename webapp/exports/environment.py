@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext, pgettext
 
+from results.domain.messages import SEMICOLON, localized
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized
 from results.queries.comparison.cells import Comparison
 from results.queries.environment.described import Described, describe
 from results.queries.environment.environments import TrialEnvironment, environments_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
-from results.domain.messages import localized
+from results.domain.messages import SEMICOLON, localized
 from results.queries.runs.trials import trial_detail
 from webapp.charts.style import Figure, colour, escape, layout
 from webapp.charts.topology import Drawing, NodeRow, draw

@@ -27,7 +27,6 @@ from results.queries.shared.ids import NotFound
 from webapp import run_filter, urlstate
 from webapp.compare import words
 from webapp.documents.parts import Part, Prose, Table, escaped
-from webapp.documents.words import said
 from webapp.exports import comparison as exports
 from webapp.exports.comparison import Exported, Source
 from webapp.exports.environment import environment_table, settings_table
@@ -112,7 +111,7 @@ class Trouble:
     @property
     def words(self) -> str:
         """What the error says, in the language that is active."""
-        return masked_text(localized(said(self.error)))
+        return masked_text(localized(self.error.words))
 
 
 def resolve(source: str, shelf: Shelf) -> tuple[list[Part], list[Trouble]]:

@@ -16,7 +16,7 @@ from results.queries.comparison.provenance import provenance_of
 from results.reports import Published, Text
 from webapp import urlstate
 from webapp.documents.parts import Document
-from webapp.documents.words import in_language, said
+from webapp.documents.words import in_language
 from webapp.reports.blocks import Shelf, Trouble, resolve
 from webapp.reports.freezing import frozen, thawed
 
@@ -51,7 +51,7 @@ def publish(draft: models.Draft, shelf: Shelf, *, user: User | None, actor: str)
         raise TeitenError(
             _("{number} of its blocks cannot be shown.", number=len(troubles)),
             where=_("line {line}", line=troubles[0].line),
-            why=said(troubles[0].error),
+            why=troubles[0].error.words,
             todo=_("Mend them, or remove them."),
         )
     citations = [

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from results.domain.dataclass_json import ShapeError
-from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError, damaged
+from results.domain.errors import DeadlineError, IngestError, ParseError, TeitenError, TrialError, damaged, restored
 from results.domain.failure_cause import WORKLOAD_FAILED
 from results.domain.json_text import readable
 from results.domain.kinds.specs import CollectorSpec, Parse, Reading, WorkloadSpec
@@ -31,7 +31,6 @@ from results.domain.measurement.plausible import (
     without_impossible,
 )
 from results.domain.messages import gettext_lazy as _
-from results.domain.stored_error import shown_error
 from results.domain.units import format_quantity
 from workers import registry
 from workers.bundle import derive
@@ -333,7 +332,7 @@ def _add_failure(error: dict[str, Any], part: Part) -> dict[str, Any]:
     """Return the error of a phase that passed its deadline, with the failure that the workload's output reports."""
     if error.get("kind") != DeadlineError.kind or not part.failure:
         return error
-    made = shown_error(error)
+    made = restored(error)
     why = _("{before} {then}", before=part.failure, then=made["why"]) if made["why"] else part.failure
     return reworded(error, why=why, todo=made["todo"])
 

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from results.domain.errors import TeitenError
+from results.domain.errors import TeitenError, restored
 from results.domain.failure_cause import SERVER_MESSAGE, first_server_message
 from results.domain.measurement.parsed_trial import Event
 from results.domain.messages import BLANK, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.stored_error import shown_error
 
 _LOG = re.compile(r"server/([^/]+?)(?:\.crashes)?\.log")
 _TIME = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) (?:UTC|GMT|Etc/UTC) ")
@@ -41,7 +40,7 @@ def with_gone_servers(error: dict[str, Any], notes: Mapping[str, Any], agents: M
         for node, line in notes[GONE].items()
     ]
     gone = linked(BLANK, each)
-    made = shown_error(error)
+    made = restored(error)
     why = _("{server_gone}\n{why}", server_gone=gone, why=made["why"]) if made.get("why") else gone
     todo = _("{by_whom} {todo}", by_whom=_BY_WHOM, todo=made["todo"]) if made.get("todo") else _BY_WHOM
     return reworded(error, why=why, todo=todo) | {"server_gone": gone}

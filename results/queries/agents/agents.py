@@ -11,9 +11,9 @@ from django.db.models import Prefetch
 
 from results import models
 from results.domain.environment.layers import difference
+from results.domain.errors import restored
 from results.domain.kinds.host_factors import HostFactor, read
 from results.domain.messages import gettext_lazy as _
-from results.domain.stored_error import shown_error
 from results.queries.shared.ids import NotFound
 from results.queries.shared.words import stored
 
@@ -295,7 +295,7 @@ def _not_back(row: models.HostChange, agent: models.Agent) -> NotBack:
 
 
 def _error(error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return shown_error(error) if error else error
+    return restored(error) if error else error
 
 
 def _installation(row: models.Installation, agent: str) -> InstallationRow:

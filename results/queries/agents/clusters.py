@@ -12,11 +12,11 @@ from typing import Any
 from django.db.models import Q
 
 from results import models
+from results.domain.errors import restored
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.clusters import Candidate, ClusterState, Fate, Limits, Use, fates, folder_names
 from results.domain.plan import Kinds
 from results.domain.states import TrialState
-from results.domain.stored_error import shown_error
 from results.hostfactors import known_hosts
 from results.pruning import REMOVE
 from results.queries.agents.agents import AgentRow, InstallationRow
@@ -205,7 +205,7 @@ def _row(row: models.Cluster, candidate: Candidate, fate: Fate, agent: AgentRow)
         kept=fate.kept,
         due_at=fate.due_at,
         why=fate.why,
-        error=shown_error(row.error) if row.error else row.error,
+        error=restored(row.error) if row.error else row.error,
         tried_at=row.tried_at,
     )
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from results import models
+from results.domain.errors import restored
 from results.domain.messages import Message
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_toml
-from results.domain.stored_error import shown_error
 from results.models.plans import MissedCause
 from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
@@ -133,7 +133,7 @@ def _why(row: models.MissedRuns) -> str:
 
 def _refused(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a plan that could not be run, and what to do about it; '' for nothing."""
-    sentences = shown_error(error)
+    sentences = restored(error)
     what, todo = sentences.get("what", ""), sentences.get("todo", "")
     return Message("{what} {todo}", values={"what": what, "todo": todo}) if what and todo else what or todo
 
@@ -188,7 +188,7 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
 
 def _failure(entry: models.AuditEntry) -> Mapping[str, Any] | None:
     error = entry.detail.get("error")
-    return shown_error(error) if isinstance(error, dict) else error
+    return restored(error) if isinstance(error, dict) else error
 
 
 def _schedule(task: Any) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from results import sql
+from results.domain.errors import restored
 from results.domain.failure_cause import cause
 from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
@@ -15,7 +16,6 @@ from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
-from results.domain.stored_error import shown_error
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.words import as_messages, name_of, with_messages
 
@@ -237,7 +237,7 @@ def _attempts(query: str, parameters: Mapping[str, Any]) -> list[AttemptRow]:
 
 
 def _error(error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return shown_error(masked_values(error)) if error else error
+    return restored(masked_values(error)) if error else error
 
 
 def _texts(row: AttemptRow, name: str) -> Any:

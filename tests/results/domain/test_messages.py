@@ -11,6 +11,9 @@ import pytest
 from django.apps import apps
 
 from results.domain.messages import (
+    BLANK,
+    COMMA,
+    SEMICOLON,
     Message,
     from_json,
     gettext_lazy,
@@ -118,12 +121,11 @@ def test_a_translation_with_other_places_is_not_shown() -> None:
 
 
 @pytest.mark.usefixtures("japanese")
-def test_parts_that_are_linked_are_one_message_and_many_are_english() -> None:
-    def link(one: str, other: str) -> str:
-        return gettext_lazy("{one}; {other}", one=one, other=other)
-
-    keys = [gettext_lazy("host key")] * 3
-    assert linked(link, keys) == "host key; host key; host key"
-    assert localized(linked(link, keys)) == "ホスト鍵; ホスト鍵; ホスト鍵"
-XX
-    assert (many.count("; "), isinstance(many, Message)) == (2999, False)
+def test_parts_that_are_linked_are_one_message_however_many() -> None:
+    keys = [gettext_lazy("host key"), "db1"]
+    assert linked(SEMICOLON, keys) == "host key; db1"
+    assert localized(linked(SEMICOLON, keys)) == "ホスト鍵; db1"
+    assert (linked(COMMA, []), linked(COMMA, ["one"])) == ("", "one")
+    many = linked(BLANK, keys * 5000)
+    assert (many.count("host key"), localized(many).count("ホスト鍵")) == (5000, 5000)
+    assert from_json(to_json(linked(" ", keys))) == "host key db1"

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from results.domain.errors import TrialError
+from results.domain.errors import TrialError, restored
 from results.domain.failure_cause import cause
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized, use_catalogues
-from results.domain.stored_error import shown_error
 
 JAPANESE = {
     "Agent {agent} has no {tool}.": "エージェント{agent}に{tool}がありません。",
@@ -35,16 +34,16 @@ def stored(**changed: Any) -> dict[str, Any]:
 
 
 def test_sentences_are_in_the_readers_language() -> None:
-    shown = shown_error(stored())
+    shown = restored(stored())
     assert localized(shown["what"]) == "エージェントdb1にperfがありません。"
     assert localized(shown["todo"]) == "インストールしてください。"
     assert localized(cause(stored())) == "エージェントdb1にperfがありません。 exit 3"
-    assert shown_error(shown) == shown
+    assert restored(shown) == shown
     assert localized(cause(shown)) == localized(cause(stored()))
 
 
 def test_a_sentence_that_was_changed_since_stays() -> None:
-    assert localized(shown_error(stored(what="Another."))["what"]) == "Another."
+    assert localized(restored(stored(what="Another."))["what"]) == "Another."
 
 
 @pytest.mark.parametrize(
@@ -53,11 +52,11 @@ def test_a_sentence_that_was_changed_since_stays() -> None:
 )
 def test_whatever_else_a_bundle_has_of_it_does_no_harm(messages: Any) -> None:
     error = stored(messages=messages)
-    assert localized(shown_error(error)["what"]) == error["what"]
+    assert localized(restored(error)["what"]) == error["what"]
     assert cause(error) == "Agent db1 has no perf. exit 3"
 
 
 @pytest.mark.parametrize("form", ["{a:999999999}", "{a:{b}}"])
 def test_no_place_makes_a_value_long(form: str) -> None:
     error = stored(messages={"what": {"id": form, "values": {"a": "x", "b": 10**9}}})
-    assert shown_error(error)["what"] == error["what"]
+    assert restored(error)["what"] == error["what"]
