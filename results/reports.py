@@ -16,11 +16,10 @@ from django.utils import timezone
 
 from results import models
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import LANGUAGES, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import pgettext_lazy
 from results.runs import audit, refuse_private
 
-LANGUAGES = {"en": "English", "ja": "日本語"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 MOST_LETTERS = 200_000  # of a text
 

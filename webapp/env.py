@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from results.domain.errors import TeitenError
+from results.domain.messages import LANGUAGES, ORIGINAL
 
 SHORTEST_KEY = 50
 
@@ -92,7 +93,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         proxies=_whole(values, "TEITEN_PROXIES", 0),
         webhook_hosts=_list(values, "TEITEN_WEBHOOK_HOSTS", ""),
         lease_s=_whole(values, "TEITEN_LEASE_S", 20, least=5),
-        language=_choice(values, "TEITEN_LANGUAGE", "en", ("en", "ja"), "a language of the pages"),
+        language=_choice(values, "TEITEN_LANGUAGE", ORIGINAL, tuple(LANGUAGES), "a language of the pages"),
     )
 
 

@@ -8,6 +8,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_INLINE
 
 from results import VERSION
+from results.domain import messages
 from webapp import env
 
 django_stubs_ext.monkeypatch()
@@ -89,7 +90,7 @@ LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "overview"
 
 LANGUAGE_CODE = TEITEN.language
-LANGUAGES = [("en", "English"), ("ja", "日本語")]
+LANGUAGES = list(messages.LANGUAGES.items())
 LANGUAGE_COOKIE_NAME = "teiten_language"
 LANGUAGE_COOKIE_AGE = 365 * 86400
 LANGUAGE_COOKIE_SAMESITE = "Lax"

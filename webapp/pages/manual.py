@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
+from results.domain.messages import ORIGINAL
 from results.domain.messages import gettext_lazy as _
 from webapp.markdown import Chapter, rendered
 
-ORIGINAL = "en"  # the language that all chapters are written in; docs/LANGUAGE/ has translations
 CHAPTERS = (
     "words",
     "method",

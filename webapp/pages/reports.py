@@ -18,11 +18,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import reports
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import LANGUAGES
 from results.domain.messages import gettext_lazy as _
 from results.models import Draft, Edition, Report
 from results.models.audit import Scope
 from results.queries.runs.runs import list_runs
-from results.reports import LANGUAGES, Text
+from results.reports import Text
 from results.standing import require_public
 from webapp import urlstate
 from webapp.access import actor, allows, may, needs, person, require_own, scope_of

@@ -33,7 +33,7 @@ from results.domain.errors import PlanError, Problem
 from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec
-from results.domain.messages import Message
+from results.domain.messages import LANGUAGES, ORIGINAL, Message
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.plan import Kinds, from_mapping, label_of
@@ -42,8 +42,8 @@ from results.domain.plan.fields import no_table, write_as_table
 TABLE = "ready"
 _TEXTS = ("source", "did", "found")
 _KEYS = (*_TEXTS, "size", "laptop", "report", "compare")
-_OPTIONAL = ("topic", "rank", "short", "ja")
-LANGUAGES = ("ja",)  # into which the texts of a ready plan are translated beside them
+_TRANSLATIONS = tuple(language for language in LANGUAGES if language != ORIGINAL)
+_OPTIONAL = ("topic", "rank", "short", *_TRANSLATIONS)
 _TRANSLATED = ("name", "description", *_TEXTS, "topic")
 _SHORTER = ("replicates", "duration_s", "warmup_s", "parameters", "factors")
 OTHER_TOPIC, LAST_RANK = _("Other"), 1000
@@ -372,7 +372,7 @@ def _key_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _translation_problems(table: Mapping[str, Any]) -> Iterator[Problem]:
-    for language in LANGUAGES:
+    for language in _TRANSLATIONS:
         texts = table.get(language, {})
         if not isinstance(texts, Mapping):
             yield Problem(f"ready.{language}", no_table(texts), write_as_table(f"ready.{language}"))

@@ -11,9 +11,9 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
 from results import models, reports
+from results.domain.messages import LANGUAGES, ORIGINAL, localized
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized
-from results.reports import LANGUAGES, Text
+from results.reports import Text
 from webapp.reports import findings, templates
 from webapp.reports.blocks import Shelf
 from webapp.reports.publishing import publish
@@ -46,7 +46,7 @@ def over_run(run: models.Run, site: str, comparison_page: str, *, user: User, ac
 def _language() -> str:
     """Return the active language, where reports are written in it."""
     language = get_language() or ""
-    return language if language in LANGUAGES else "en"
+    return language if language in LANGUAGES else ORIGINAL
 
 
 def _published(text: Text, site: str, *, user: User, actor: str) -> models.Edition:
