@@ -65,10 +65,10 @@ def missing_is_404() -> Iterator[None]:
     try:
         yield
     except (NotFound, ObjectDoesNotExist) as error:
-        raise Http404(_told(error)) from error
+        raise Http404(_message(error)) from error
 
 
-def _told(exception: Exception) -> str:
+def _message(exception: Exception) -> str:
     """Return what an exception says: a message still, where it is one."""
     is_text = len(exception.args) == 1 and isinstance(exception.args[0], str)
     return exception.args[0] if is_text else str(exception)
@@ -109,7 +109,7 @@ def _texts(fields: QueryDict) -> Iterator[str]:
 
 def forbidden_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return the answer to a visitor who may not do this (Django's handler403, whose own knows English only)."""
-    return render(request, "403.html", {"exception": _told(exception)}, status=403)
+    return render(request, "403.html", {"exception": _message(exception)}, status=403)
 
 
 def not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -226,9 +226,9 @@ def _of_the_api(exception: Exception) -> Exception:
     """Return what Django REST framework has for an exception of Django's."""
     match exception:
         case Http404():
-            return exceptions.NotFound(localized(_told(exception)) or None)
+            return exceptions.NotFound(localized(_message(exception)) or None)
         case PermissionDenied():
-            return exceptions.PermissionDenied(localized(_told(exception)) or None)
+            return exceptions.PermissionDenied(localized(_message(exception)) or None)
         case ModelInvalid():
             by_field = hasattr(exception, "error_dict")
             return exceptions.ValidationError(exception.message_dict if by_field else exception.messages)

@@ -46,14 +46,14 @@ def from_json(kind: type[T], data: object) -> T:
     try:
         return _CONVERTER.structure(data, kind)
     except (BaseValidationError, TypeError, ValueError) as error:
-        said: dict[str, str] = {}  # what cattrs returns is plain text
+        messages: dict[str, str] = {}  # what cattrs returns is plain text
 
         def in_words(error: BaseException, kind: type | None) -> str:
             words = _in_words(error)
-            return said.setdefault(words, words)
+            return messages.setdefault(words, words)
 
         what, _at, path = transform_error(error, path="", format_exception=in_words)[0].rpartition(" @ ")
-        raise ShapeError(path.removeprefix("."), said.get(what, what)) from error
+        raise ShapeError(path.removeprefix("."), messages.get(what, what)) from error
 
 
 def _in_words(error: BaseException) -> str:

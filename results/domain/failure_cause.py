@@ -70,8 +70,8 @@ def _message(error: Mapping[str, Any], why: str) -> str:
 
 def _ended_server(gone: str, why: str) -> str:
     """Return the sentence that a server had ended: the message in the one that says why, where it is the same."""
-    told = why.values.get("server_gone", why) if isinstance(why, Message) else why
-    return told if told == gone else Message(gone)
+    stored = why.values.get("server_gone", why) if isinstance(why, Message) else why
+    return stored if stored == gone else Message(gone)
 
 
 def _messages(texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[str]:

@@ -43,14 +43,14 @@ def _do(request: HttpRequest, do: str, name: str) -> None:
     """Do it and say what was done. Raises StateError, TeitenError."""
     if do == ARCHIVE:
         archive_agent(name, actor(request))
-        told = gettext("Archived agent {agent}. Nothing is lost, and it can be put back.")
+        notice = gettext("Archived agent {agent}. Nothing is lost, and it can be put back.")
     elif do == RESTORE:
         restore_agent(name, actor(request))
-        told = gettext("Put back on the lists: {agent}. It is given trials once it is enabled: Edit.")
+        notice = gettext("Put back on the lists: {agent}. It is given trials once it is enabled: Edit.")
     elif do == DELETE:
         delete_agent(name, actor(request))
-        told = gettext("Deleted agent {agent}. What lies on the machine is still there.")
+        notice = gettext("Deleted agent {agent}. What lies on the machine is still there.")
     else:
         todo = _("There are {archive}, {restore} and {delete}.", archive=ARCHIVE, restore=RESTORE, delete=DELETE)
         raise TeitenError(_("There is nothing called {name} to be done.", name=repr(do)), where="do", todo=todo)
-    messages.success(request, told.format(agent=name))
+    messages.success(request, notice.format(agent=name))

@@ -85,6 +85,6 @@ def refer(request: HttpRequest, hash_: str) -> HttpResponse:
     snapshot = models.Snapshot.objects.get(pk=hash_)
     name, series = request.POST.get("name", "").strip(), request.POST.get("series", "")
     saved = snapshots.save_reference(name, snapshot, series, user=person(request), actor=actor(request))
-    said = gettext("Saved. Comparisons offer @{name} as their baseline.")
-    messages.success(request, said.format(name=saved.name))
+    notice = gettext("Saved. Comparisons offer @{name} as their baseline.")
+    messages.success(request, notice.format(name=saved.name))
     return redirect("citations:detail", hash_)

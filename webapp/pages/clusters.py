@@ -39,7 +39,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         done = remove_clusters(agent_row(name).id, chosen, actor(request))
     except StateError as error:
         return _preview(request, name, error, chosen)
-    _tell(request, done)
+    _show_notice(request, done)
     return redirect("agents:detail", name)
 
 
@@ -58,18 +58,18 @@ def _preview(
     return render(request, "agents/clusters.html", context, status=status_of(error) if error else 200)
 
 
-def _tell(request: HttpRequest, done: Pruned) -> None:
+def _show_notice(request: HttpRequest, done: Pruned) -> None:
     if done.removed:
         messages.success(request, gettext("Removed: {clusters}.").format(clusters=_counted(done.removed)))
     if done.begun or done.left:
-        told = gettext(
+        notice = gettext(
             "Not all at once: {clusters} would take longer, or trials need them since. "
             "What was begun goes on by itself."
         )
-        messages.info(request, told.format(clusters=_counted([*done.begun, *done.left])))
+        messages.info(request, notice.format(clusters=_counted([*done.begun, *done.left])))
     if done.failed:
-        told = gettext("Could not be removed: {clusters}. Why stands beside each.")
-        messages.error(request, told.format(clusters=_counted(done.failed)))
+        notice = gettext("Could not be removed: {clusters}. Why stands beside each.")
+        messages.error(request, notice.format(clusters=_counted(done.failed)))
 
 
 def _counted(rows: Collection[ClusterRow]) -> str:

@@ -38,7 +38,7 @@ def edit(request: HttpRequest, name: str, factor: str = "") -> HttpResponse:
             form = refused(request.POST, error)
         else:
             hostfactors.define(agent, [definition], actor(request))
-            _tell(request, [definition])
+            _show_notice(request, [definition])
             return redirect("agents:detail", agent.name)
     context = {"agent": agent, "form": form, "factor": factor}
     return render(request, "agents/host.html", context, status=422 if _has_problems(form) else 200)
@@ -57,7 +57,7 @@ def import_toml(request: HttpRequest, name: str) -> HttpResponse:
         context = {"agent": agent, "form": HostForm(), "factor": "", "toml": text, "problem": restored(error.as_dict())}
         return render(request, "agents/host.html", context, status=422)
     hostfactors.define(agent, definitions, actor(request))
-    _tell(request, definitions)
+    _show_notice(request, definitions)
     return redirect("agents:detail", agent.name)
 
 
@@ -74,12 +74,12 @@ def export(request: HttpRequest, name: str) -> HttpResponse:
 def remove(request: HttpRequest, name: str, factor: str) -> HttpResponse:
     agent = Agent.objects.get(name=name)
     hostfactors.remove(agent, factor, actor(request))
-    told = gettext("Plans may no longer name {factor} on {agent}.")
-    messages.success(request, told.format(factor=f"host.{factor}", agent=name))
+    notice = gettext("Plans may no longer name {factor} on {agent}.")
+    messages.success(request, notice.format(factor=f"host.{factor}", agent=name))
     return redirect("agents:detail", name)
 
 
-def _tell(request: HttpRequest, definitions: Iterable[Definition]) -> None:
+def _show_notice(request: HttpRequest, definitions: Iterable[Definition]) -> None:
     names = joined(f"host.{definition.name}" for definition in definitions)
     messages.success(request, gettext("Plans may name {factors} now.").format(factors=names))
 

@@ -82,8 +82,8 @@ def add(request: HttpRequest) -> HttpResponse:
     except TeitenError as error:
         context = _choices() | {"problem": restored(error.as_dict()), "fields": request.POST}
         return render(request, "imports/add.html", context, status=status_of(error))
-    told = gettext("Imported {name}: {n} trials.").format(name=form.draft.name, n=len(form.draft.trials))
-    messages.success(request, told)
+    notice = gettext("Imported {name}: {n} trials.").format(name=form.draft.name, n=len(form.draft.trials))
+    messages.success(request, notice)
     return redirect("runs:detail", run.pk)
 
 

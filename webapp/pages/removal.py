@@ -92,32 +92,32 @@ def _do(request: HttpRequest, do: str, losses: Sequence[RunLoss]) -> None:
         require_own(request, [one.created_by_id for one in losses], Scope.PUBLISH, "A run is archived and put back")
     if do == ARCHIVE:
         count = archive_runs(ids, actor(request))
-        said = ngettext(
+        notice = ngettext(
             "Archived {n:,} run. Nothing is lost, and can be put back.",
             "Archived {n:,} runs. Nothing is lost, and can be put back.",
             count,
         )
-        messages.success(request, said.format(n=count))
+        messages.success(request, notice.format(n=count))
     elif do == RESTORE:
         count = restore_runs(ids, actor(request))
-        said = ngettext("Put back on the lists: {n:,} run.", "Put back on the lists: {n:,} runs.", count)
-        messages.success(request, said.format(n=count))
+        notice = ngettext("Put back on the lists: {n:,} run.", "Put back on the lists: {n:,} runs.", count)
+        messages.success(request, notice.format(n=count))
     elif do == DELETE:
         require_deletion(request, [one.created_by_id for one in losses])
-        _tell(request, delete_runs(ids, actor(request)))
+        _show_notice(request, delete_runs(ids, actor(request)))
     else:
         todo = _("There are {archive}, {restore} and {delete}.", archive=ARCHIVE, restore=RESTORE, delete=DELETE)
         raise TeitenError(_("There is nothing called {word!r} to be done.", word=do), where="do", todo=todo)
 
 
-def _tell(request: HttpRequest, deleted: Deleted) -> None:
+def _show_notice(request: HttpRequest, deleted: Deleted) -> None:
     total, count = _total(deleted.runs), len(deleted.runs)
     lost = [ngettext("{n:,} trial", "{n:,} trials", total["trials"]).format(n=total["trials"])]
     if files := total["bundles"]:
         lost.append(ngettext("{n:,} archive of raw files", "{n:,} archives of raw files", files).format(n=files))
         lost.append(format_quantity(total["bundle_bytes"], "B"))
-    said = ngettext("Deleted {n:,} run: {lost}.", "Deleted {n:,} runs: {lost}.", count)
-    messages.success(request, said.format(n=count, lost=joined(lost)))
+    notice = ngettext("Deleted {n:,} run: {lost}.", "Deleted {n:,} runs: {lost}.", count)
+    messages.success(request, notice.format(n=count, lost=joined(lost)))
     if deleted.left:
-        said = gettext("These files could not be removed, and are named in the audit log: {files}.")
-        messages.error(request, said.format(files="; ".join(deleted.left)))
+        notice = gettext("These files could not be removed, and are named in the audit log: {files}.")
+        messages.error(request, notice.format(files="; ".join(deleted.left)))

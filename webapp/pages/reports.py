@@ -198,8 +198,8 @@ def release(request: HttpRequest, report_id: int) -> HttpResponse:
     """Publish the draft that the author saw."""
     draft = Draft.objects.get(report_id=report_id, version=_number(request.POST.get("version", "")))
     edition = publish(draft, Shelf(_site(request), timezone.now()), user=person(request), actor=actor(request))
-    said = gettext("Published as edition {number}. It never changes.")
-    messages.success(request, said.format(number=edition.number))
+    notice = gettext("Published as edition {number}. It never changes.")
+    messages.success(request, notice.format(number=edition.number))
     return redirect("reports:edition", report_id, edition.number)
 
 
@@ -276,13 +276,13 @@ def feed(request: HttpRequest) -> HttpResponse:
     atom = Atom1Feed(gettext("Teiten: reports"), listed, "", feed_url=own)
     for one in Edition.objects.defer(*HEAVY)[:FEED_LENGTH]:
         address = _address(request, one)
-        said = gettext("Edition {number}.").format(number=one.number)
+        notice = gettext("Edition {number}.").format(number=one.number)
         if one.withdrawn_at:
-            said = gettext("Withdrawn: {reason}").format(reason=one.withdrawal)
+            notice = gettext("Withdrawn: {reason}").format(reason=one.withdrawal)
         atom.add_item(
             one.title,
             address,
-            said,
+            notice,
             unique_id=f"urn:sha256:{one.hash}",
             pubdate=one.published_at,
             updateddate=one.withdrawn_at or one.published_at,

@@ -236,8 +236,8 @@ def retry(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_failed(run_id, actor(request))
     wake_dispatcher()
-    said = ngettext("Queued again: {n:,} failed trial.", "Queued again: {n:,} failed trials.", count)
-    messages.success(request, said.format(n=count))
+    notice = ngettext("Queued again: {n:,} failed trial.", "Queued again: {n:,} failed trials.", count)
+    messages.success(request, notice.format(n=count))
     return redirect("runs:detail", run_id)
 
 
@@ -248,8 +248,8 @@ def retry_cancelled(request: HttpRequest, run_id: int) -> HttpResponse:
     require_plan(request, runs.plan_of_run(run_id, kinds()), kinds())
     count = runs.retry_cancelled(run_id, actor(request))
     wake_dispatcher()
-    said = ngettext("Queued again: {n:,} cancelled trial.", "Queued again: {n:,} cancelled trials.", count)
-    messages.success(request, said.format(n=count))
+    notice = ngettext("Queued again: {n:,} cancelled trial.", "Queued again: {n:,} cancelled trials.", count)
+    messages.success(request, notice.format(n=count))
     return redirect("runs:detail", run_id)
 
 
@@ -261,6 +261,6 @@ def repeat(request: HttpRequest, run_id: int) -> HttpResponse:
         lambda: runs.repeat_run(run_id, kinds(), user=person(request), actor=actor(request), as_admin=is_admin(request))
     )
     wake_dispatcher()
-    said = gettext("This is run {new}: run {old} again, on the installations as they are now.")
-    messages.success(request, said.format(new=run.pk, old=run_id))
+    notice = gettext("This is run {new}: run {old} again, on the installations as they are now.")
+    messages.success(request, notice.format(new=run.pk, old=run_id))
     return redirect("runs:detail", run.pk)

@@ -80,8 +80,8 @@ def _done(do: str, run_ids: Sequence[int], tags: Sequence[str], actor: str) -> s
         return _made(do, set_private(run_ids, do == HIDE, actor))
     standing = read_standing(do)
     count = set_standing(run_ids, standing, actor)
-    said = ngettext("{n:,} run changed. {means}", "{n:,} runs changed. {means}", count)
-    return said.format(n=count, means=localized(MEANS[standing]))
+    notice = ngettext("{n:,} run changed. {means}", "{n:,} runs changed. {means}", count)
+    return notice.format(n=count, means=localized(MEANS[standing]))
 
 
 def _tagged(do: str, count: int) -> str:
@@ -94,14 +94,14 @@ def _tagged(do: str, count: int) -> str:
 def _made(do: str, count: int) -> str:
     """Return that so many runs are private, or public, and what that means."""
     if do == HIDE:
-        said = ngettext("{n:,} run made private. {means}", "{n:,} runs made private. {means}", count)
-        return said.format(n=count, means=localized(PRIVATE))
-    said = ngettext(
+        notice = ngettext("{n:,} run made private. {means}", "{n:,} runs made private. {means}", count)
+        return notice.format(n=count, means=localized(PRIVATE))
+    notice = ngettext(
         "{n:,} run made public. Everybody who may read sees it.",
         "{n:,} runs made public. Everybody who may read sees it.",
         count,
     )
-    return said.format(n=count)
+    return notice.format(n=count)
 
 
 def _back(fields: QueryDict, run_ids: Sequence[int]) -> HttpResponse:

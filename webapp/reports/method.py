@@ -70,7 +70,7 @@ def _sentences(run: models.Run, site: str) -> str:
     which = gettext(
         "[Run {run}]({page}), *{name}*, of {day:%Y-%m-%d}: workload {workload}, {configurations}, {replicates}."
     )
-    said = [
+    facts = [
         which.format(
             run=run.pk,
             page=page,
@@ -87,8 +87,8 @@ def _sentences(run: models.Run, site: str) -> str:
     ]
     if 1 < len(order) <= _MOST_ORDERED:
         text = gettext("The first block ran its configurations in the order {order}.")
-        said.append(text.format(order=joined(map(str, order))))
-    return sentences([*said, gettext("The plan's SHA-256 is `{hash}`.").format(hash=run.plan_hash)])
+        facts.append(text.format(order=joined(map(str, order))))
+    return sentences([*facts, gettext("The plan's SHA-256 is `{hash}`.").format(hash=run.plan_hash)])
 
 
 def _commands(trial_id: int, attempt: AttemptRow, site: str) -> str:

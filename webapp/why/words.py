@@ -102,12 +102,12 @@ def _same_fact(changes: Sequence[MetricChange]) -> list[Clause]:
 
 def _text(change: MetricChange) -> str:
     """The name of what was measured, and how it changed: 'WAL +7.9 %'."""
-    said = localized(change.said)
+    name = localized(change.said)
     if change.state in (State.NONE, State.SAME):
-        return said
+        return name
     if change.ratio is None:
-        return f"{said} {_medians(change)}"
-    text = f"{said} {percent_change(change.ratio)}"
+        return f"{name} {_medians(change)}"
+    text = f"{name} {percent_change(change.ratio)}"
     if change.state is State.SMALL:
         return gettext("{change} of {margin}").format(change=text, margin=_margin(change))
     if change.state is State.OPEN and change.reach is not None:
