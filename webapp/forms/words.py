@@ -1,9 +1,10 @@
-"""What the plan form calls its fields and some of their values. Pure."""
+"""What the plan form calls its fields and some of their values."""
 
 from __future__ import annotations
 
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import Standing
+from webapp.templatetags.teiten import state_words
 
 _LABELS = {
     "name": _("name"),
@@ -23,11 +24,6 @@ _LABELS = {
     "data": _("data"),
     "cache": _("cache"),
 }
-_VALUES = {
-    Standing.EXPLORATORY.value: _("exploratory"),
-    Standing.KEPT.value: _("kept"),
-    Standing.EXCLUDED.value: _("excluded"),
-}
 
 
 def label(name: str) -> str:
@@ -37,4 +33,4 @@ def label(name: str) -> str:
 
 def value_text(value: str) -> str:
     """Return how a choice reads: most as in the TOML."""
-    return _VALUES.get(value, value)
+    return state_words(value) if value in list(Standing) else value
