@@ -24,12 +24,13 @@ from redis.retry import Retry
 
 from results import bundle_files
 from results.domain.errors import TeitenError
+from results.domain.messages import BLANK, linked
 from results.domain.messages import gettext_lazy as _
 
 log = logging.getLogger(__name__)
 PATIENCE_S = 3
 _CONNECT_S = 2  # the least that libpq takes
-_SEE_LOG = "The web server's log says why, manage.py doctor what else is not well."
+_SEE_LOG = _("The web server's log says why, manage.py doctor what else is not well.")
 
 
 class HealthMiddleware:
@@ -73,10 +74,11 @@ def check_warehouse() -> None:
         with closing(connection):
             missing = missing_migrations()
     except DatabaseError as error:
-        todo = f"Start it, or set TEITEN_DATABASE_URL. {_SEE_LOG}"
-        raise TeitenError("The warehouse does not answer, or refuses Teiten.", why=str(error), todo=todo) from error
+        todo = linked(BLANK, (_("Start it, or set TEITEN_DATABASE_URL."), _SEE_LOG))
+        raise TeitenError(_("The warehouse does not answer, or refuses Teiten."), why=str(error), todo=todo) from error
     if missing:
-        raise TeitenError(f"The warehouse lacks {missing} migrations.", todo="Run manage.py migrate.")
+        lacks = _("The warehouse lacks {number} migrations.", number=missing)
+        raise TeitenError(lacks, todo=_("Run manage.py migrate."))
 
 
 def missing_migrations() -> int:
@@ -90,8 +92,8 @@ def check_queue() -> None:
         with queue_client(_CONNECT_S) as client:
             client.ping()
     except redis.RedisError as error:
-        todo = f"Start it, or set TEITEN_REDIS_URL. {_SEE_LOG}"
-        raise TeitenError("Redis does not answer, or refuses Teiten.", why=str(error), todo=todo) from error
+        todo = linked(BLANK, (_("Start it, or set TEITEN_REDIS_URL."), _SEE_LOG))
+        raise TeitenError(_("Redis does not answer, or refuses Teiten."), why=str(error), todo=todo) from error
 
 
 def queue_client(patience_s: float) -> redis.Redis:
@@ -110,17 +112,18 @@ def check_bundle_folder() -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"written")
     except OSError as error:
+        todo = _("Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write.")
         raise TeitenError(
-            "No file can be written in the bundle folder.",
+            _("No file can be written in the bundle folder."),
             why=f"{folder}: {error.strerror}",
-            todo=f"Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write. {_SEE_LOG}",
+            todo=linked(BLANK, (todo, _SEE_LOG)),
         ) from error
 
 
 CHECKS: Mapping[str, Callable[[], None]] = {
-    "warehouse": check_warehouse,
-    "redis": check_queue,
-    "bundle folder": check_bundle_folder,
+    _("warehouse"): check_warehouse,
+    _("redis"): check_queue,
+    _("bundle folder"): check_bundle_folder,
 }
 _pool = ThreadPoolExecutor(len(CHECKS) + 2, thread_name_prefix="readyz")
 _lock = threading.Lock()
@@ -165,7 +168,8 @@ def _not_ready(checks: Mapping[str, Callable[[], None]]) -> dict[str, TeitenErro
 def _problem(name: str, future: Future[None]) -> TeitenError | None:
     if not future.done():
         return TeitenError(
-            f"The {name} has not answered within {PATIENCE_S} s.", todo="Look whether its machine or its disk hangs."
+            _("The {name} has not answered within {seconds} s.", name=name, seconds=PATIENCE_S),
+            todo=_("Look whether its machine or its disk hangs."),
         )
     error = future.exception()
     if error is None or isinstance(error, TeitenError):

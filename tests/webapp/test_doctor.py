@@ -129,8 +129,18 @@ def test_a_warehouse_that_does_not_hold_every_text_is_found() -> None:
             assert parts.encoding()[0] == well
 
 
+WITHOUT_NOTO = (True, "Japanese in files is IPAexGothic, which has no bold: install fonts-noto-cjk for one that has")
+
+
 def test_the_programs_for_documents_are_there() -> None:
-    assert [(well, text.partition(" ")[0]) for well, text in parts.programs()] == [(True, "Pandoc"), (True, "Pango")]
+    *programs, letters = parts.programs()
+    assert [(well, text.partition(" ")[0]) for well, text in programs] == [(True, "Pandoc"), (True, "Pango")]
+    assert letters in [(True, "Japanese in files is Noto Sans CJK, regular and bold"), WITHOUT_NOTO]
+
+
+def test_where_the_letters_of_japanese_have_no_bold_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "noto_fonts", lambda: ())
+    assert list(parts.programs())[-1] == WITHOUT_NOTO
 
 
 @pytest.mark.django_db

@@ -15,11 +15,20 @@ import redis
 from django.conf import settings
 from django.db import connection
 
+from results.domain.messages import gettext_lazy as _
 from results.models import Agent
 from results.own_addresses import is_own
 
 Finding = tuple[bool, str]  # (whether it is well, one line about it)
 _PATIENCE_S = 5
+_OF_TEITEN = _(
+    "{agent}: is this machine, and its account {account} is Teiten's own: what a plan runs there may read and change "
+    "all of Teiten. Give the agent an account of its own."
+)
+_OF_WAREHOUSE = _(
+    "{agent}: is this machine, and its account {account} is the warehouse's: what a plan runs there may read and "
+    "change all of Teiten. Give the agent an account of its own."
+)
 
 
 def agents(rows: Iterable[Agent]) -> Iterator[Finding]:
@@ -29,13 +38,9 @@ def agents(rows: Iterable[Agent]) -> Iterator[Finding]:
     for agent in rows:
         yield from _key(agent)
         account = agent.user or own
-        whose = {own: "Teiten's own", warehouse: "the warehouse's"}.get(account, "")
-        if whose and agent.jump_id is None and is_this_machine(agent.host):
-            yield (
-                False,
-                f"{agent.name}: is this machine, and its account {account} is {whose}: what a plan runs there may read "
-                "and change all of Teiten. Give the agent an account of its own.",
-            )
+        finding = {own: _OF_TEITEN, warehouse: _OF_WAREHOUSE}.get(account)
+        if finding and agent.jump_id is None and is_this_machine(agent.host):
+            yield False, _(finding, agent=agent.name, account=account)
 
 
 def _key(agent: Agent) -> Iterator[Finding]:
@@ -43,7 +48,13 @@ def _key(agent: Agent) -> Iterator[Finding]:
     if not agent.key_path or not path.is_file():  # it is on another machine, with the worker
         return
     if mode := stat.S_IMODE(path.stat().st_mode) & 0o077:
-        yield False, f"{agent.name}: others may use its key {path} (mode {mode:03o} too much): chmod 600 {path}"
+        text = _(
+            "{agent}: others may use its key {path} (mode {mode} too much): chmod 600 {path}",
+            agent=agent.name,
+            path=str(path),
+            mode=f"{mode:03o}",
+        )
+        yield False, text
 
 
 def is_this_machine(host: str) -> bool:
@@ -53,7 +64,7 @@ def is_this_machine(host: str) -> bool:
     except OSError:
         return False
     # An IPv4 address comes with its port, an IPv6 one with port, flow and scope.
-    return any(is_own(str(address[0]), *map(int, address[3:])) for *_, address in addresses)
+    return any(is_own(str(address[0]), *map(int, address[3:])) for *_rest, address in addresses)
 
 
 def _account_of_warehouse() -> str | None:
@@ -88,9 +99,9 @@ def warehouse() -> Iterator[Finding]:
             connect_timeout=_PATIENCE_S,
         ).close()
     except psycopg.Error:
-        yield True, "asks for a password"
+        yield True, _("asks for a password")
     else:
-        yield False, "lets anybody in who reaches it: set scram-sha-256 for its network lines in pg_hba.conf"
+        yield False, _("lets anybody in who reaches it: set scram-sha-256 for its network lines in pg_hba.conf")
 
 
 def queue() -> Iterator[Finding]:
@@ -102,8 +113,8 @@ def queue() -> Iterator[Finding]:
     try:
         redis.Redis.from_url(without_password, socket_connect_timeout=_PATIENCE_S).ping()
     except redis.AuthenticationError:
-        yield True, "asks for a password"
+        yield True, _("asks for a password")
     except redis.RedisError as error:
-        yield False, f"cannot be reached: {error}. Start it, or set TEITEN_REDIS_URL."
+        yield False, _("cannot be reached: {error}. Start it, or set TEITEN_REDIS_URL.", error=str(error))
     else:
-        yield False, "lets anybody in who reaches it: set requirepass, and TEITEN_REDIS_URL to redis://:password@…"
+        yield False, _("lets anybody in who reaches it: set requirepass, and TEITEN_REDIS_URL to redis://:password@…")

@@ -17,8 +17,11 @@ from django.core.mail.backends.smtp import EmailBackend
 from django.db import connection
 
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
+from results.domain.messages import gettext_lazy as _
 from webapp import catalogues
 from webapp.documents.files import load_weasyprint
+from webapp.drawing.style import noto_fonts
 from webapp.health import queue_client
 from webapp.management.exposure import Finding
 from workers import tasks
@@ -26,7 +29,9 @@ from workers import tasks
 OLDEST_REDIS = 6
 CLOCK_TOLERANCE_S = 2.0
 _PATIENCE_S = 5
-_START = "start `celery -A workers.app worker --pool threads`"
+_START = "celery -A workers.app worker --pool threads"
+_AHEAD = _("{name} is {difference_s:.1f} s ahead of this machine ({time} UTC): run chrony on both")
+_BEHIND = _("{name} is {difference_s:.1f} s behind this machine ({time} UTC): run chrony on both")
 
 
 def encoding() -> Finding:
@@ -35,9 +40,12 @@ def encoding() -> Finding:
         cursor.execute("SHOW server_encoding")
         [name] = cursor.fetchone()
     if name == "UTF8":
-        return True, "texts are kept as UTF8"
-    todo = "Create it anew: createdb --encoding UTF8 --template template0."
-    return False, f"texts are kept as {name}, which does not hold all of them, and trials fail. {todo}"
+        return True, _("texts are kept as UTF8")
+    return False, _(
+        "texts are kept as {encoding}, which does not hold all of them, and trials fail. "
+        "Create it anew: createdb --encoding UTF8 --template template0.",
+        encoding=name,
+    )
 
 
 def queue() -> Iterator[Finding]:
@@ -46,19 +54,27 @@ def queue() -> Iterator[Finding]:
         with queue_client(_PATIENCE_S) as client:
             info = client.info()
     except redis.RedisError as error:
-        yield False, f"does not answer, or refuses Teiten: {error}. Look at the password in TEITEN_REDIS_URL."
+        text = _(
+            "does not answer, or refuses Teiten: {error}. Look at the password in TEITEN_REDIS_URL.", error=str(error)
+        )
+        yield False, text
         return
     version = str(info["redis_version"])
-    new_enough = int(version.partition(".")[0]) >= OLDEST_REDIS
-    yield new_enough, f"version {version}" if new_enough else f"version {version}: it takes {OLDEST_REDIS} or later"
+    if int(version.partition(".")[0]) >= OLDEST_REDIS:
+        yield True, _("version {version}", version=version)
+    else:
+        yield False, _("version {version}: it takes {oldest} or later", version=version, oldest=OLDEST_REDIS)
     policy = info.get("maxmemory_policy")
     if info.get("maxmemory") and policy != "noeviction":
-        yield False, f"throws messages away when its memory is full: set maxmemory-policy noeviction, not {policy}"
-    if info.get("rdb_last_bgsave_status") == "err":
-        yield (
-            False,
-            'cannot save to its disk, and may refuse messages: make room there, or set save "" (it need keep nothing)',
+        text = _(
+            "throws messages away when its memory is full: set maxmemory-policy noeviction, not {policy}", policy=policy
         )
+        yield False, text
+    if info.get("rdb_last_bgsave_status") == "err":
+        text = _(
+            'cannot save to its disk, and may refuse messages: make room there, or set save "" (it need keep nothing)'
+        )
+        yield False, text
 
 
 def workers() -> Iterator[Finding]:
@@ -66,19 +82,22 @@ def workers() -> Iterator[Finding]:
     try:
         served = tasks.served_queues()
     except TeitenError as error:
-        yield False, str(error)
+        yield False, error.words
         return
     if not served:
-        yield False, f"none answers: {_START}"
+        yield False, _("none answers: start `{command}`", command=_START)
         return
     for name in tasks.QUEUES:
-        names = sorted(worker for worker, queues in served.items() if name in queues)
-        yield bool(names), f"queue {name}: {', '.join(names) or f'no worker serves it: {_START} -Q {name}'}"
+        if names := sorted(worker for worker, queues in served.items() if name in queues):
+            yield True, _("queue {queue}: {workers}", queue=name, workers=linked(COMMA, names))
+        else:
+            command = f"{_START} -Q {name}"
+            yield False, _("queue {queue}: no worker serves it: start `{command}`", queue=name, command=command)
 
 
 def clocks() -> Iterator[Finding]:
     """Whether warehouse and workers have this machine's time: leases and schedules are told by it."""
-    yield _clock("the warehouse", *_asked_warehouse())
+    yield _clock(_("the warehouse"), *_asked_warehouse())
     try:
         names = tasks.answering_workers()
         asked_s = time.time()
@@ -88,7 +107,8 @@ def clocks() -> Iterator[Finding]:
     answered_s = time.time()
     for name, clock_s in sorted(answers.items()):
         if clock_s is None:
-            yield False, f"{name} does not tell its time: it runs another version of Teiten. Restart it."
+            text = _("{worker} does not tell its time: it runs another version of Teiten. Restart it.", worker=name)
+            yield False, text
         else:
             yield _clock(name, asked_s, clock_s, answered_s)
 
@@ -104,16 +124,16 @@ def _clock(name: str, asked_s: float, clock_s: float, answered_s: float) -> Find
     """asked_s, answered_s: by this machine's clock, between which the other one was read."""
     ahead_s = max(clock_s - answered_s, 0) or min(clock_s - asked_s, 0)
     if abs(ahead_s) <= CLOCK_TOLERANCE_S:
-        return True, f"{name} has this machine's time"
-    its_time = datetime.fromtimestamp(clock_s, UTC)
-    side = "ahead of" if ahead_s > 0 else "behind"
-    return False, f"{name} is {abs(ahead_s):.1f} s {side} this machine ({its_time:%H:%M:%S} UTC): run chrony on both"
+        return True, _("{name} has this machine's time", name=name)
+    text = _AHEAD if ahead_s > 0 else _BEHIND
+    its_time = f"{datetime.fromtimestamp(clock_s, UTC):%H:%M:%S}"
+    return False, _(text, name=name, difference_s=abs(ahead_s), time=its_time)
 
 
 def mail() -> Iterator[Finding]:
     """Whether the mail server takes Teiten's user."""
     if not settings.EMAIL_HOST:
-        yield True, "no server is set (TEITEN_EMAIL_URL): alerts by mail are not sent"
+        yield True, _("no server is set (TEITEN_EMAIL_URL): alerts by mail are not sent")
         return
     server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
     backend = EmailBackend()
@@ -121,40 +141,57 @@ def mail() -> Iterator[Finding]:
         backend.open()
         backend.close()
     except (OSError, smtplib.SMTPException) as error:
-        yield False, f"{server}: {error}. Correct TEITEN_EMAIL_URL, or look at the mail server's log."
+        text = _(
+            "{server}: {error}. Correct TEITEN_EMAIL_URL, or look at the mail server's log.",
+            server=server,
+            error=str(error),
+        )
+        yield False, text
     else:
-        yield True, f"{server} answers"
+        yield True, _("{server} answers", server=server)
 
 
 def proxies() -> Iterator[Finding]:
     """Whether what the settings say of proxies and TLS fits together."""
     count, https = settings.REST_FRAMEWORK["NUM_PROXIES"], settings.SECURE_SSL_REDIRECT
     if https and not count:
-        yield False, "TEITEN_HTTPS needs one, but TEITEN_PROXIES is 0: all users share its address. Say how many."
+        yield False, _("TEITEN_HTTPS needs one, but TEITEN_PROXIES is 0: all users share its address. Say how many.")
     elif settings.TEITEN_ADDRESS.startswith("https:") and not https:
-        yield False, "TEITEN_ADDRESS is https, but TEITEN_HTTPS is off: cookies go over plain HTTP too. Set it to 1."
+        yield False, _("TEITEN_ADDRESS is https, but TEITEN_HTTPS is off: cookies go over plain HTTP too. Set it to 1.")
+    elif https:
+        yield True, _("{count} in front (TEITEN_PROXIES), TLS required (TEITEN_HTTPS)", count=count)
     else:
-        yield True, f"{count} in front (TEITEN_PROXIES), TLS {'required' if https else 'not required'} (TEITEN_HTTPS)"
+        yield True, _("{count} in front (TEITEN_PROXIES), TLS not required (TEITEN_HTTPS)", count=count)
 
 
 def static_files() -> Iterator[Finding]:
     """Whether all static files are collected on this machine."""
     collected = getattr(staticfiles_storage, "hashed_files", None)
     if collected is None:
-        yield True, "served as they are"
+        yield True, _("served as they are")
         return
     files = [file for finder in get_finders() for file in finder.list([])]
     sources = {f"{prefix}/{path}" if (prefix := getattr(storage, "prefix", "")) else path for path, storage in files}
     missing = sources - set(collected)
-    text = f"{len(missing)} of {len(sources)} are not collected: manage.py collectstatic"
-    yield not missing, text if missing else f"{len(sources)} are collected"
+    if missing:
+        text = _(
+            "{missing} of {all} are not collected: manage.py collectstatic", missing=len(missing), all=len(sources)
+        )
+        yield False, text
+    else:
+        yield True, _("{all} are collected", all=len(sources))
 
 
 def translations() -> Iterator[Finding]:
     """Whether the translations of this version, and of all kinds, are compiled on this machine."""
-    stale = catalogues.stale()
-    text = f"{', '.join(map(str, stale))} is not of this version: manage.py compilemessages, then restart"
-    yield not stale, text if stale else "compiled"
+    if stale := catalogues.stale():
+        text = _(
+            "{files} is not of this version: manage.py compilemessages, then restart",
+            files=linked(COMMA, map(str, stale)),
+        )
+        yield False, text
+    else:
+        yield True, _("compiled")
 
 
 def programs() -> Iterator[Finding]:
@@ -162,9 +199,13 @@ def programs() -> Iterator[Finding]:
     try:
         yield True, f"Pandoc {pypandoc.get_pandoc_version()}"
     except OSError:
-        yield False, "no Pandoc: no LaTeX, reStructuredText or Markdown of reports. Install pypandoc_binary."
+        yield False, _("no Pandoc: no LaTeX, reStructuredText or Markdown of reports. Install pypandoc_binary.")
     try:
         load_weasyprint()
         yield True, "Pango"
     except TeitenError as error:
-        yield False, str(error)
+        yield False, error.words
+    if noto_fonts():
+        yield True, _("Japanese in files is Noto Sans CJK, regular and bold")
+    else:
+        yield True, _("Japanese in files is IPAexGothic, which has no bold: install fonts-noto-cjk for one that has")

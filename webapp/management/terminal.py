@@ -6,11 +6,13 @@ import time
 from collections.abc import Sequence
 
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from results import warehouse
+from results.domain.messages import SEMICOLON, localized
 from results.domain.states import ENDED_RUNS
 from results.domain.statistics.verdict import Verdict
 from results.domain.units import format_number, format_quantity
@@ -19,6 +21,7 @@ from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail, run_det
 from results.queries.shared.selection import Selection
 from webapp.compare.trust import trust_text
 from webapp.compare.words import rule
+from webapp.templatetags.teiten import phase_words, state_words
 
 POLL_S = 0.5
 INSTALLATION = "installation"
@@ -28,7 +31,7 @@ def follow(run_id: int, console: Console) -> RunDetail:
     """Show progress until the run has ended, and return it. Waits for a warehouse that is away."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task(f"Run {run_id}", total=None)
+        task = progress.add_task(gettext("Run {run}").format(run=run_id), total=None)
         reported: set[int] = set()
         while True:
             detail = warehouse.retry(run_detail, run_id, timezone.now())
@@ -45,8 +48,15 @@ def _cells(detail: RunDetail) -> list[tuple[ConfigurationRow, Cell]]:
 
 
 def _description(detail: RunDetail) -> str:
-    running = [f"{row.name}: {cell.phase}" for row, cell in _cells(detail) if cell.state == "running"]
-    return "; ".join(running) or f"Run {detail.run.id}: {detail.run.state}"
+    text = gettext("{configuration}: {phase}")
+    running = [
+        text.format(configuration=row.name, phase=phase_words(cell.phase))
+        for row, cell in _cells(detail)
+        if cell.state == "running"
+    ]
+    if running:
+        return localized(SEMICOLON).join(running)
+    return gettext("Run {run}: {state}").format(run=detail.run.id, state=state_words(detail.run.state))
 
 
 def _report_ended(detail: RunDetail, reported: set[int], console: Console) -> None:
@@ -55,12 +65,14 @@ def _report_ended(detail: RunDetail, reported: set[int], console: Console) -> No
         if cell.state not in ("done", "failed", "cancelled") or cell.trial_id in reported:
             continue
         reported.add(cell.trial_id)
-        value = (
-            format_quantity(cell.value, detail.metric.unit) if cell.state == "done" else f"{cell.state} {cell.error}"
+        if cell.state == "done":
+            value = format_quantity(cell.value, detail.metric.unit)
+        else:
+            value = f"{state_words(cell.state)} {localized(cell.error)}"
+        text = gettext("trial {trial}  {configuration}, replicate {replicate}: {value}").format(
+            trial=cell.trial_id, configuration=row.name, replicate=cell.block, value=value
         )
-        console.print(
-            f"  trial {cell.trial_id}  {row.name}, replicate {cell.block}: {value}", markup=False, highlight=False
-        )
+        console.print(f"  {text}", markup=False, highlight=False)
 
 
 def table(detail: RunDetail) -> Table:
@@ -69,17 +81,25 @@ def table(detail: RunDetail) -> Table:
     names = [factor["name"] for factor in detail.factors]
     comparison = _comparison(detail, names)
     verdicts = _verdicts(comparison) if comparison else {}
-    result = Table(title=f"{detail.run.name}: {detail.metric.label} ({detail.metric.unit})", title_justify="left")
+    title = gettext("{run}: {metric} ({unit})").format(
+        run=detail.run.name, metric=localized(detail.metric.label), unit=detail.metric.unit
+    )
+    result = Table(title=title, title_justify="left")
     for name in names:
         result.add_column(name, no_wrap=True)
-    for heading in ("median", "min", "max", "n", *(["ratio", "verdict"] if comparison else [])):
-        result.add_column(heading, justify="left" if heading == "verdict" else "right")
+    for heading in (pgettext("statistic", "median"), pgettext("statistic", "min"), pgettext("statistic", "max"), "n"):
+        result.add_column(heading, justify="right")
+    if comparison:
+        result.add_column(gettext("ratio"), justify="right")
+        result.add_column(gettext("verdict"))
     for row in detail.configurations:
         answer = _answer(verdicts.get(row.id)) if comparison else ()
         result.add_row(*map(row.levels.__getitem__, names), *_numbers(row), *answer)
     if comparison:
-        ratios = f"Ratios of geometric means to {comparison.selection.baseline}. {rule(comparison)}"
-        result.caption = f"{ratios}\nThey rest on: {trust_text(comparison)}."
+        ratios = gettext("Ratios of geometric means to {baseline}. {rule}")
+        rest = gettext("They rest on: {facts}.").format(facts=trust_text(comparison))
+        first = ratios.format(baseline=comparison.selection.baseline, rule=rule(comparison))
+        result.caption = f"{first}\n{rest}"
         result.caption_justify = "left"
     return result
 
@@ -113,4 +133,4 @@ def _numbers(row: ConfigurationRow) -> list[str]:
 def _answer(verdict: Verdict | None) -> tuple[str, str]:
     if verdict is None:
         return "", ""
-    return (f"×{verdict.ratio:.3f}" if verdict.ratio is not None else "–"), verdict.words
+    return (f"×{verdict.ratio:.3f}" if verdict.ratio is not None else "–"), localized(verdict.words)

@@ -14,19 +14,24 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.urls import reverse
+from django.utils.translation import gettext, override
 from rich.console import Console
 
 from results import agents, models, runs, stored_plans
 from results.domain.errors import HostKeyError, PlanError, StateError, TeitenError
+from results.domain.messages import BLANK, linked, localized
+from results.domain.messages import gettext_lazy as _
 from results.domain.states import RunState
 from results.models.agents import AgentState
 from results.models.audit import Role
 from results.published.catalogue import TABLES
 from results.published.load import load
 from webapp.access import role_of, set_role
+from webapp.language import joined
 from webapp.management import terminal
+from webapp.management.command import TerminalCommand, in_words
 from webapp.management.commands.run_plan import problem_text, read_plan
 from webapp.reports import ready
 from workers import registry, tasks
@@ -36,33 +41,38 @@ ACTOR = "make demo"
 PATIENCE_S = 300.0
 
 
-class Command(BaseCommand):
-    help = "Sets up and runs the demo; used by `make demo`, which starts the services."
+class Command(TerminalCommand):
+    help = _("Sets up and runs the demo; used by `make demo`, which starts the services.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         console = Console(file=self.stdout, highlight=False)  # type: ignore[arg-type]
         try:
             self._run(console)
         except PlanError as error:
-            raise CommandError(problem_text("The demo plan", error)) from error
+            raise CommandError(problem_text(_("The demo plan"), error)) from error
         except TeitenError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(in_words(error)) from error
 
     def _run(self, console: Console) -> None:
         url = f"http://127.0.0.1:{os.environ.get('TEITEN_PORT', '8720')}"
         user = _sign_in(console)
-        console.print(f"{len(load(TABLES, registry.known_metrics(), ACTOR))} published tables are there to look at")
-        edition = ready.over_published(url, user=user, actor=ACTOR)
-        console.print(f"A report over them: {url}{reverse('reports:newest', args=[edition.report_id])}")
+        loaded = load(TABLES, registry.known_metrics(), ACTOR)
+        console.print(gettext("{n} published tables are there to look at").format(n=len(loaded)))
+        with override(settings.LANGUAGE_CODE):  # its readers' language, whoever started the demo
+            edition = ready.over_published(url, user=user, actor=ACTOR)
+        newest = url + reverse("reports:newest", args=[edition.report_id])
+        console.print(gettext("A report over them: {address}").format(address=newest))
         _agent(console)
         run = _run(user, console)
         tasks.wake_dispatcher()
-        console.print(f"[bold]Watch it: {url}{reverse('runs:detail', args=[run.pk])}[/]")
+        watch = gettext("Watch it: {address}").format(address=url + reverse("runs:detail", args=[run.pk]))
+        console.print(f"[bold]{watch}[/]")
         detail = terminal.follow(run.pk, console)
         console.print(terminal.table(detail))
-        console.print(f"[bold]Compare: {url}{reverse('comparison')}?run={run.pk}[/]")
+        compare = gettext("Compare: {address}").format(address=f"{url}{reverse('comparison')}?run={run.pk}")
+        console.print(f"[bold]{compare}[/]")
         _report(run, url, user, console)
-        console.print("Ctrl-C stops everything.")
+        console.print(gettext("Ctrl-C stops everything."))
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
 
 
@@ -70,14 +80,17 @@ def _report(run: models.Run, url: str, user: User, console: Console) -> None:
     """Publish a report over the run, or say why there is none."""
     run.refresh_from_db()
     if run.state != RunState.FINISHED:
-        console.print("There is no report: the run did not finish.")
+        console.print(gettext("There is no report: the run did not finish."))
         return
     try:
-        edition = ready.over_run(run, url, url + reverse("comparison"), user=user, actor=ACTOR)
+        with override(settings.LANGUAGE_CODE):
+            edition = ready.over_run(run, url, url + reverse("comparison"), user=user, actor=ACTOR)
     except TeitenError as error:  # a plan of one's own may have nothing to compare
-        console.print(f"There is no report: {error}", markup=False)
+        console.print(gettext("There is no report: {why}").format(why=in_words(error)), markup=False)
         return
-    console.print(f"[bold]Its report: {url}{reverse('reports:newest', args=[edition.report_id])}[/]")
+    newest = url + reverse("reports:newest", args=[edition.report_id])
+    report = gettext("Its report: {address}").format(address=newest)
+    console.print(f"[bold]{report}[/]")
 
 
 def _sign_in(console: Console) -> User:
@@ -95,7 +108,8 @@ def _sign_in(console: Console) -> User:
         new_path.rename(path)
     if role_of(user) != Role.ADMINISTRATOR:
         set_role(user, Role.ADMINISTRATOR, ACTOR)
-    console.print(f"Sign in as {NAME} with the password {path.read_text(encoding='utf-8')}", markup=False)
+    text = gettext("Sign in as {name} with the password {password}")
+    console.print(text.format(name=NAME, password=path.read_text(encoding="utf-8")), markup=False)
     return user
 
 
@@ -123,12 +137,13 @@ def _agent(console: Console) -> None:
     try:
         _contact(agent, was_ready, console)
     except HostKeyError as error:
-        console.print(f"Agent {NAME} offers the host key {error.fingerprint}: the demo's own, accepted.")
+        text = gettext("Agent {agent} offers the host key {fingerprint}: the demo's own, accepted.")
+        console.print(text.format(agent=NAME, fingerprint=error.fingerprint))
         agent.refresh_from_db()
         agents.accept_host_key(agent, error.fingerprint, ACTOR)
         _contact(agent, was_ready, console)
     names = [installation.name for installation in agent.installations.filter(present=True)]
-    console.print(f"Agent {NAME} has PostgreSQL {', '.join(names)}")
+    console.print(gettext("Agent {agent} has PostgreSQL {names}").format(agent=NAME, names=joined(names)))
 
 
 def _contact(agent: models.Agent, was_ready: bool, console: Console) -> None:
@@ -141,7 +156,8 @@ def _contact(agent: models.Agent, was_ready: bool, console: Console) -> None:
     except StateError as error:
         if not was_ready:
             raise
-        console.print(f"{error.what} What was found on it before holds.", markup=False)
+        holds = linked(BLANK, (error.what, _("What was found on it before holds.")))
+        console.print(localized(holds), markup=False)
 
 
 def _run(user: User, console: Console) -> models.Run:
@@ -152,7 +168,8 @@ def _run(user: User, console: Console) -> models.Run:
     unsuccessful = (RunState.CANCELLED, RunState.FAILED)
     last = models.Run.objects.filter(plan_hash=plan.hash).exclude(state__in=unsuccessful).first()
     if last is not None:
-        console.print(f"Run {last.pk} of this plan is there already; 'Repeat' on its page measures again.")
+        text = gettext("Run {run} of this plan is there already; 'Repeat' on its page measures again.")
+        console.print(text.format(run=last.pk))
         return last
     stored = models.Plan.objects.filter(name=plan.name).first()
     stored = stored_plans.save_plan(plan, kinds, user=user, actor=ACTOR, stored=stored, as_admin=True)

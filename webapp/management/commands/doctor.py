@@ -8,22 +8,27 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.utils import timezone
+from django.utils.translation import gettext
 from django_celery_beat.models import PeriodicTask
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 
 from results import bundle_files, warehouse
 from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
+from results.domain.messages import BLANK, COMMA, linked, localized
+from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.models import Agent
 from results.queries.agents.agents import agent_row
 from webapp.health import check_bundle_folder, missing_migrations
 from webapp.management import exposure, parts
+from webapp.management.command import TerminalCommand
 from webapp.management.exposure import Finding
 from workers import tasks
 from workers.registry import kinds
@@ -33,26 +38,31 @@ OLDEST_POSTGRESQL = 140000
 BEAT_SILENCE = timedelta(minutes=2)
 
 
-class Command(BaseCommand):
-    help = (
+class Command(TerminalCommand):
+    help = _(
         "Checks warehouse, Redis, workers, beat, clocks, bundle folder, static files, translations, programs, proxies, "
         "mail and every agent. Exit code 1 if one is not well."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--part", action="append", choices=_checks(), help="look at this part only (repeatable)")
+        parser.add_argument(
+            "--part", action="append", choices=_checks(), help=gettext("look at this part only (repeatable)")
+        )
 
     def handle(self, *args: Any, part: list[str] | None, **options: Any) -> None:
         console = Console(file=self.stdout)  # type: ignore[arg-type]
         failures = 0
         checks = _checks()
+        marks = {True: gettext("ok"), False: gettext("mend")}
+        width = max(map(cell_len, marks.values())) + 1
         for name in part or checks:
             for ok, text in _findings(checks[name]):
                 failures += not ok
-                mark = "[green]ok[/]   " if ok else "[red]mend[/] "
-                console.print(f"{mark} {name}: {escape(text)}", highlight=False, soft_wrap=True)
+                mark = f"[{'green' if ok else 'red'}]{set_cell_size(marks[ok], width)}[/]"
+                line = escape(localized(_("{where}: {what}", where=name, what=text)))
+                console.print(f"{mark} {line}", highlight=False, soft_wrap=True)
         if failures:
-            raise CommandError(f"{failures} to mend.", returncode=1)
+            raise CommandError(gettext("{n} to mend.").format(n=failures))
 
 
 def _checks() -> dict[str, Callable[[], Iterator[Finding]]]:
@@ -80,24 +90,26 @@ def _findings(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
         if not warehouse.is_away(error):
             raise
         warehouse.drop_connection()
-        yield False, "not known while the warehouse cannot be reached"
+        yield False, _("not known while the warehouse cannot be reached")
 
 
 def _warehouse() -> Iterator[Finding]:
     try:
         connection.ensure_connection()
     except DatabaseError as error:
-        yield False, f"cannot be reached: {error}. Start it, or set TEITEN_DATABASE_URL."
+        yield False, _("cannot be reached: {error}. Start it, or set TEITEN_DATABASE_URL.", error=str(error))
         return
-    version = connection.pg_version  # type: ignore[attr-defined]
-    text = f"PostgreSQL {version // 10000}.{version % 10000} answers"
-    yield version >= OLDEST_POSTGRESQL, text if version >= OLDEST_POSTGRESQL else f"{text}: it takes 14 or later"
+    number = connection.pg_version  # type: ignore[attr-defined]
+    version = f"{number // 10000}.{number % 10000}"
+    if number >= OLDEST_POSTGRESQL:
+        yield True, _("PostgreSQL {version} answers", version=version)
+    else:
+        yield False, _("PostgreSQL {version} answers: it takes 14 or later", version=version)
     yield parts.encoding()
-    missing = missing_migrations()
-    yield (
-        missing == 0,
-        f"{missing} migrations are missing: manage.py migrate" if missing else "migrations are complete",
-    )
+    if missing := missing_migrations():
+        yield False, _("{number} migrations are missing: manage.py migrate", number=missing)
+    else:
+        yield True, _("migrations are complete")
     yield from exposure.warehouse()
 
 
@@ -113,29 +125,36 @@ def _beat() -> Iterator[Finding]:
     if last is None or timezone.now() - last > BEAT_SILENCE:
         yield (
             False,
-            "has not been heard of for 2 minutes: start `celery -A workers.app beat` (schedules need it)",
+            _("has not been heard of for 2 minutes: start `celery -A workers.app beat` (schedules need it)"),
         )
     else:
-        yield True, f"last wrote at {last:%H:%M:%S} UTC"
+        yield True, _("last wrote at {time} UTC", time=f"{last:%H:%M:%S}")
 
 
 def _bundles() -> Iterator[Finding]:
     try:
         check_bundle_folder()
     except TeitenError as error:
-        yield False, f"{error.why}. Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write."
+        text = _("{why}. Make room, or set TEITEN_BUNDLE_DIR to a folder that this account may write.", why=error.why)
+        yield False, text
         return
-    folder = settings.TEITEN_BUNDLE_DIR
+    folder = str(settings.TEITEN_BUNDLE_DIR)
     if why := bundle_files.why_no_room():
-        yield False, f"{folder} {why}. No trial starts until that is mended: make room, or move TEITEN_BUNDLE_DIR"
+        text = _(
+            "{folder} {why}. No trial starts until that is mended: make room, or move TEITEN_BUNDLE_DIR",
+            folder=folder,
+            why=why,
+        )
+        yield False, text
     else:
-        yield True, f"{folder}: {format_quantity(bundle_files.free_bytes(), 'B')} free"
+        free = format_quantity(bundle_files.free_bytes(), "B")
+        yield True, _("{folder}: {size} free", folder=folder, size=free)
 
 
 def _agents() -> Iterator[Finding]:
     agents = Agent.objects.filter(enabled=True)
     if not agents:
-        yield False, "there is none: add one on the agents page, or by manage.py agents add"
+        yield False, _("there is none: add one on the agents page, or by manage.py agents add")
     for agent in agents:
         yield from _agent(agent)
     yield from exposure.agents(agents)
@@ -145,20 +164,27 @@ def _agent(agent: Agent) -> Iterator[Finding]:
     try:
         tasks.contact_now(agent.pk)
     except StateError as error:
-        yield True, f"{error.what} It is not contacted now."
+        yield True, linked(BLANK, (error.what, _("It is not contacted now.")))
         return
     except TeitenError as error:
-        yield False, f"{agent.name}: {error}"
+        yield False, _("{where}: {what}", where=agent.name, what=error.words)
         return
     agent.refresh_from_db()
-    installed = [installation.name for installation in agent.installations.filter(present=True)]
-    yield (
-        bool(installed),
-        f"{agent.name}: PostgreSQL {', '.join(installed) or 'not found: set where to look for it'}",
-    )
+    if installed := [installation.name for installation in agent.installations.filter(present=True)]:
+        yield True, _("{agent}: PostgreSQL {names}", agent=agent.name, names=linked(COMMA, installed))
+    else:
+        yield False, _("{agent}: PostgreSQL not found: set where to look for it", agent=agent.name)
     programs = agent_row(agent.name).programs
     for program in looked_for(kinds()):
         if program.without and program.name not in programs:
-            yield False, f"{agent.name}: no {program.name}: {program.how_to_get}; without it {program.without}"
+            text = _(
+                "{agent}: no {program}: {how}; without it {without}",
+                agent=agent.name,
+                program=program.name,
+                how=program.how_to_get,
+                without=program.without,
+            )
+            yield False, text
     free = agent.disk.get("free_bytes", 0)
-    yield free > LEAST_FREE_BYTES, f"{agent.name}: {format_quantity(free, 'B')} free for data"
+    text = _("{agent}: {size} free for data", agent=agent.name, size=format_quantity(free, "B"))
+    yield free > LEAST_FREE_BYTES, text

@@ -7,22 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils.translation import gettext
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.models import Run
-from webapp.management.command import WarehouseCommand
+from webapp.management.command import WarehouseCommand, in_words
 from workers import tasks
 
 
 class Command(WarehouseCommand):
-    help = (
+    help = _(
         "Writes the orders of a run's waiting trials into a file, for manage.py run_orders on another machine. "
         "Disable the agents here first: a trial that starts here takes no bundle from there."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("run", type=int, help="the run's number")
-        parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="a new file")
+        parser.add_argument("run", type=int, help=gettext("the run's number"))
+        parser.add_argument("--to", type=Path, required=True, metavar="FILE", help=gettext("a new file"))
 
     def handle(self, *args: Any, run: int, to: Path, **options: Any) -> None:
         try:
@@ -30,7 +32,8 @@ class Command(WarehouseCommand):
             with to.open("x") as file:
                 file.write(text)
         except Run.DoesNotExist as error:
-            raise CommandError(f"There is no run {run}.") from error
+            raise CommandError(gettext("There is no run {run}.").format(run=run)) from error
         except (TeitenError, OSError) as error:
-            raise CommandError(str(error)) from error
-        self.stdout.write(f"{to}: keep the agents disabled here until its bundles are back.")
+            raise CommandError(in_words(error)) from error
+        text = gettext("{file}: keep the agents disabled here until its bundles are back.")
+        self.stdout.write(text.format(file=to))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
+from django.utils.translation import gettext
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
+from webapp.language import joined
+from webapp.management.command import TerminalCommand, in_words
 from workers import tasks
 
 
-class Command(BaseCommand):
-    help = (
+class Command(TerminalCommand):
+    help = _(
         "Puts trials that dead workers left running back into the queue at once, uncounted, and frees all agents. "
         "For a start of everything: before the workers and the web server."
     )
@@ -20,6 +24,6 @@ class Command(BaseCommand):
         try:
             trials = tasks.requeue()
         except TeitenError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(in_words(error)) from error
         if trials:
-            self.stdout.write(f"Queued again: trial {', '.join(map(str, trials))}")
+            self.stdout.write(gettext("Queued again: trial {trials}").format(trials=joined(map(str, trials))))
