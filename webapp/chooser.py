@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from django.utils.translation import gettext, pgettext
 
-from results.domain.messages import gettext_lazy as _
+from results.domain.kinds.parameter_names import parameter_name
 from results.domain.messages import localized
 from results.queries.shared.facets import MetricChoice
 from results.queries.shared.selection import JOINT, LABEL, dimensions
+from results.queries.shared.words import level_text
 from webapp import metric_names
+from webapp.text_order import by_text
 
 MOST_CHIPS = 40  # values of a dimension; more of them stand in a list
-_TITLES = {  # of the dimensions that most plans have; others are called as in the TOML
-    "access_method": _("access method"),
-    "cache": _("cache"),
-    "clients": _("clients"),
-    "collectors": _("collectors"),
-    "data": _("data"),
-    "duration_s": _("duration s"),
-    "installation": _("installation"),
-    "label": _("label"),
-    "major": _("major"),
-    "node": _("node"),
-    "nodes": _("nodes"),
-    "partitions": _("partitions"),
-    "rate": _("rate"),
-    "run": _("run"),
-    "scale": _("scale"),
-    "scale_factor": _("scale factor"),
-    "script": _("script"),
-    "threads": _("threads"),
-    "topology": _("topology"),
-    "version": _("version"),
-    "warehouses": _("warehouses"),
-    "warmup_s": _("warmup s"),
-    "workload": _("workload"),
-}
+
+
+class Dimension(Protocol):
+    """What a Facet is, and a FamilyFacet."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def varies(self) -> bool: ...
+    @property
+    def factor(self) -> bool: ...
+
+
+D = TypeVar("D", bound=Dimension)
 
 
 @dataclass(frozen=True)
@@ -56,6 +48,10 @@ class Chip:
     index: int | None = None
     empty: bool = False
     text: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.text or level_text(self.value)
 
 
 @dataclass(frozen=True)
@@ -129,9 +125,14 @@ def title(dimension: str, label_noun: str = "") -> str:
 def _title(name: str, label_noun: str) -> str:
     if name == LABEL and label_noun:
         return localized(label_noun)
-    if name in _TITLES:
-        return localized(_TITLES[name])
-    return name.removeprefix("setting.") if name.startswith("setting.") else name.replace("_", " ")
+    if name.startswith("setting."):
+        return name.removeprefix("setting.")
+    return localized(parameter_name(name)).replace("_", " ")
+
+
+def by_title(facets: Iterable[D]) -> list[D]:
+    """Return dimensions as people look for them: those that vary first, factors before the rest, then by title."""
+    return by_text(facets, lambda one: title(one.name), rank=lambda one: (not one.varies, not one.factor))
 
 
 def text_choice(name: str, label: str, texts: Sequence[str], chosen: str, empty: str = "") -> Choice:

@@ -1,5 +1,8 @@
 """In which language a visitor reads: of a link's ?lang=, of the page that a fragment is for, of the visitor's choice,
-of the browser, of TEITEN_LANGUAGE; the first that says one. Addresses are the same in all languages."""
+of the browser, of TEITEN_LANGUAGE; the first that says one. Addresses are the same in all languages.
+
+A choice is kept by the browser. An account keeps the last one that was made while it was signed in, and gives it to a
+browser when it signs in: no page asks the warehouse for it."""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ from collections.abc import Iterable
 from urllib.parse import unquote_plus, urlsplit, urlunsplit
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-from results.domain.messages import COMMA, localized
+from results.domain.messages import COMMA, ORIGINAL, localized
+from results.models import Member
 
 PARAMETER = "lang"
 _FORCED = "teiten.language"  # key of a request's META
@@ -31,13 +36,38 @@ class LanguageMiddleware(LocaleMiddleware):
         request.LANGUAGE_CODE = translation.get_language()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        forced = request.META.get(_FORCED, "")
-        if forced and response.get("Location", "").startswith("/"):
-            response["Location"] = _with_language(response["Location"], forced)
+        if forced := request.META.get(_FORCED, ""):
+            _lead_on(response, forced)
         if not request.path.startswith(settings.STATIC_URL):
             response.headers.setdefault("Content-Language", translation.get_language() or "")
             patch_vary_headers(response, ["Accept-Language", "Cookie", PAGE_HEADER])
         return response
+
+
+def choose(request: HttpRequest, language: str) -> None:
+    """Let a choice count from now on, whatever a link forced, and keep it for the account that is signed in."""
+    request.META.pop(_FORCED, None)
+    if language in dict(settings.LANGUAGES) and isinstance(request.user, User):
+        Member.objects.update_or_create(user=request.user, defaults={"language": language})
+
+
+def bring(response: HttpResponseBase, user: User) -> None:
+    """Give the browser that an account signs in by the language that the account chose, where it chose one."""
+    member: Member | None = getattr(user, "member", None)
+    if member and member.language:
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            member.language,
+            max_age=settings.LANGUAGE_COOKIE_AGE,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+            samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        )
+
+
+def in_english() -> bool:
+    """Whether who reads now has the language that all texts are written in."""
+    return (translation.get_language() or ORIGINAL) == ORIGINAL
 
 
 def joined(items: Iterable[str]) -> str:
@@ -45,21 +75,38 @@ def joined(items: Iterable[str]) -> str:
     return localized(COMMA).join(items)
 
 
+def within_a_line(label: str) -> str:
+    """Return a label as it stands within other words: in English without its capital, unless it begins a name as in
+    'WAL written'."""
+    if not in_english() or not label[1:2].islower():
+        return localized(label)
+    return label[0].lower() + label[1:]
+
+
 def _forced(request: HttpRequest) -> str:
     """Return the language that the address forces, '' for none, and take the parameter out of the request.
 
-    The rest of the address stays as it was written: where a comma is escaped in it, it is part of a value."""
-    parts = request.META.get("QUERY_STRING", "").split("&")
-    forced = [part for part in parts if unquote_plus(part.partition("=")[0]) == PARAMETER]
-    if not forced:
-        return ""
-    request.META["QUERY_STRING"] = "&".join(part for part in parts if part not in forced)
-    try:
-        language = translation.get_supported_language_variant(unquote_plus(forced[-1].partition("=")[2]))
-    except LookupError:
-        return ""
-    request.META[_FORCED] = language
+    A form or a part of a page has that of the page's address, which browsers send along."""
+    own, language = _parted(request.META.get("QUERY_STRING", ""))
+    request.META["QUERY_STRING"] = own
+    if not language and (request.method == "POST" or "HX-Request" in request.headers):
+        _, language = _parted(request.headers.get("Referer", "").partition("?")[2])
+    if language:
+        request.META[_FORCED] = language
     return language
+
+
+def _parted(query: str) -> tuple[str, str]:
+    """Return a query without its language, and the language, '' for none.
+
+    The rest stays as it was written: where a comma is escaped in it, it is part of a value."""
+    parts = query.split("&")
+    forced = [part for part in parts if unquote_plus(part.partition("=")[0]) == PARAMETER]
+    rest = "&".join(part for part in parts if part not in forced)
+    try:
+        return rest, translation.get_supported_language_variant(unquote_plus(forced[-1].partition("=")[2]))
+    except LookupError:  # of no parameter, or of a language that there is not
+        return rest, ""
 
 
 def _of_page(request: HttpRequest) -> str:
@@ -68,7 +115,10 @@ def _of_page(request: HttpRequest) -> str:
     return language if language in dict(settings.LANGUAGES) else ""
 
 
-def _with_language(address: str, language: str) -> str:
-    parts = urlsplit(address)
-    query = "&".join(filter(None, (parts.query, f"{PARAMETER}={language}")))
-    return urlunsplit(parts._replace(query=query))
+def _lead_on(response: HttpResponseBase, language: str) -> None:
+    """Force the language on the page that the answer leads to."""
+    for header in ("Location", "HX-Redirect"):
+        if response.get(header, "").startswith("/"):
+            parts = urlsplit(response[header])
+            query = "&".join(filter(None, (_parted(parts.query)[0], f"{PARAMETER}={language}")))
+            response[header] = urlunsplit(parts._replace(query=query))

@@ -1,4 +1,4 @@
-"""The audit log, the roles of people, and the tokens of programs."""
+"""The audit log, people's roles and languages, and the tokens of programs."""
 
 from __future__ import annotations
 
@@ -70,12 +70,16 @@ class Role(models.TextChoices):
 
 
 class Member(models.Model):
-    """The role of an account. One without a row is a reader."""
+    """The role of an account, and the language that it chose. One without a row is a reader and chose none.
+
+    language: of the pages, as browsers get it when the account signs in; '' for none chosen
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="member"
     )
     role = models.CharField(max_length=13, choices=Role.choices, default=Role.READER)
+    language = models.CharField(max_length=10, blank=True, default="")
 
     def __str__(self) -> str:
         return f"{self.role} {self.user_id}"

@@ -22,6 +22,7 @@ from webapp.chooser import (
     Choice,
     Chooser,
     Option,
+    by_title,
     dimension_options,
     label_choice,
     metric_choice,
@@ -32,7 +33,7 @@ from webapp.compare.confounders import listed
 from webapp.compare.figure_words import STATISTIC_NAMES
 from webapp.compare.mixtures import between_runs
 from webapp.compare.state import AXES, WAS
-from webapp.labels import LABELLED, axis_title
+from webapp.labels import LABELLED, axis_title, cell_name
 from webapp.language import joined
 from webapp.urlstate import FILTER, NO_SERIES, View
 
@@ -42,7 +43,7 @@ MOST_CELLS = 60  # among which one can be chosen as the baseline
 
 def chooser(comparison: Comparison, view: View) -> Chooser:
     chosen = comparison.selection
-    varying = [facet for facet in comparison.facets if facet.varies or facet.name in chosen.filters]
+    varying = by_title(facet for facet in comparison.facets if facet.varies or facet.name in chosen.filters)
     near = _near(comparison, varying)
     rest = [facet for facet in varying if facet not in near and _is_choice(facet)]
     return Chooser(
@@ -146,7 +147,7 @@ def _word_choice(name: str, label: str, words: Mapping[str, str], chosen: str) -
 
 def _axes(comparison: Comparison) -> Iterable[Choice]:
     chosen = comparison.selection
-    names = [facet.name for facet in comparison.facets if facet.varies]
+    names = [facet.name for facet in by_title(comparison.facets) if facet.varies]
     if metric := _metric(comparison):
         names += [name for name, own in ((LABEL, metric.labels), (NODE, metric.nodes)) if len(own) > 1]
     noun = comparison.metric.label_noun or LABELLED
@@ -178,18 +179,21 @@ def _baselines(comparison: Comparison) -> Iterable[Option]:
     own = [series for series in comparison.series if series and not series.startswith(REFERENCE)]
     several = len(dimensions(chosen.series or "")) > 1
     levels = [part for series in own for part in series.split(JOINT)] if several else []
-    groups = {
+    cells = _cells(comparison)
+    groups: dict[str, Iterable[str]] = {
         "": own,
         gettext("else the same"): levels,
-        gettext("one cell"): _cells(comparison),
+        gettext("one cell"): cells,
         gettext("saved reference"): [REFERENCE + name for name in comparison.references],
     }
     for group, texts in groups.items():
         for text in dict.fromkeys(texts):
-            yield Option(text, text, text == chosen.baseline, group)
+            yield Option(text, cells.get(text, text), text == chosen.baseline, group)
 
 
-def _cells(comparison: Comparison) -> list[str]:
-    """Return the cells, where they are few enough to choose one as the baseline."""
+def _cells(comparison: Comparison) -> dict[str, str]:
+    """Return the cells, and what each is called, where they are few enough to choose one as the baseline."""
     few = len(comparison.points) <= MOST_CELLS and len(comparison.xs) > 1
-    return [point.series + CELL + point.x for point in comparison.points] if few and comparison.selection.series else []
+    if not (few and comparison.selection.series):
+        return {}
+    return {point.series + CELL + point.x: cell_name(point.series, point.x) for point in comparison.points}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -11,7 +12,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, LogoutView
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -23,7 +24,9 @@ from results import sign_ins
 from results.models import ApiToken
 from results.models.audit import Scope
 from webapp.access import ORDER, actor, allows, create_token, person, revoke_token, role_of, scope_of
+from webapp.forms.sign_in import SignInForm
 from webapp.forms.token import TokenForm
+from webapp.language import bring, choose
 from webapp.problems import missing_is_404
 
 
@@ -31,6 +34,7 @@ class SignIn(LoginView):
     """Too many failures of an account or an address keep it waiting: 429 with Retry-After, and no password is looked
     at."""
 
+    authentication_form = SignInForm
     template_name = "account/sign_in.html"
 
     @transaction.atomic
@@ -39,14 +43,16 @@ class SignIn(LoginView):
         wait = sign_ins.wait_for(_name(request), timezone.now())
         if wait is None:
             return super().post(request, *args, **kwargs)
-        context = {"form": AuthenticationForm(request), "wait": wait, "next": self.get_redirect_url()}
+        context = {"form": SignInForm(request), "wait": wait, "next": self.get_redirect_url()}
         answer = render(request, self.template_name, context, status=429)
         answer["Retry-After"] = str(wait.seconds)
         return answer
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         sign_ins.note_sign_in(form.get_user())
-        return super().form_valid(form)
+        answer = super().form_valid(form)
+        bring(answer, form.get_user())
+        return answer
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         if name := form.cleaned_data.get("username"):
@@ -57,14 +63,22 @@ class SignIn(LoginView):
 def _name(request: HttpRequest) -> str:
     """Return the name as the form reads it: without blanks around it, in one spelling of Unicode."""
     try:
-        return str(AuthenticationForm(request).fields["username"].clean(request.POST.get("username", "")))
+        return str(SignInForm(request).fields["username"].clean(request.POST.get("username", "")))
     except ValidationError:
         return ""
 
 
 sign_in = SignIn.as_view()
 sign_out = LogoutView.as_view()
-language = require_POST(set_language)
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponseBase:
+    """A choice of language, which leads back to where it was made."""
+    answer = set_language(request)
+    choice = answer.cookies.get(settings.LANGUAGE_COOKIE_NAME)
+    choose(request, choice.value if choice else "")
+    return answer
 
 
 @require_http_methods(["GET", "POST"])

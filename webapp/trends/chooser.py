@@ -16,6 +16,7 @@ from webapp.chooser import (
     Choice,
     Chooser,
     Option,
+    by_title,
     dimension_options,
     label_choice,
     metric_choice,
@@ -29,10 +30,11 @@ MOST_FACETS = 6  # that all stand first
 
 
 def chooser(trend: Trend) -> Chooser:
-    near = [facet for facet in trend.facets if _is_near(facet, trend)]
+    facets = by_title(trend.facets)
+    near = [facet for facet in facets if _is_near(facet, trend)]
     return Chooser(
         chips=tuple(map(_chips, near)),
-        more=tuple(_chips(facet) for facet in trend.facets if facet not in near),
+        more=tuple(_chips(facet) for facet in facets if facet not in near),
         choices=tuple(_choices(trend)),
         hidden=tuple(_hidden(trend)),
     )
@@ -68,7 +70,7 @@ def _choices(trend: Trend) -> Iterable[Choice]:
 def _series(trend: Trend) -> Iterable[Option]:
     first, chosen = trend.first_series, trend.selection.series or ""
     yield Option("", title(first) or pgettext("a line for each", "nothing"), chosen == first)
-    others = [facet.name for facet in trend.facets if facet.name != first]
+    others = [facet.name for facet in by_title(trend.facets) if facet.name != first]
     yield from dimension_options(others, chosen if chosen != first else "")
     if first:
         yield Option(NO_SERIES, pgettext("a line for each", "nothing"), not chosen)

@@ -25,6 +25,13 @@ def test_a_wrong_password_says_so(db: None, stranger: Client) -> None:
     assert "Please enter a correct username and password" in text
 
 
+def test_the_form_of_sign_in_has_the_words_of_the_rest_in_japanese(db: None, stranger: Client) -> None:
+    data = {"username": "x", "password": "y"}
+    text = page_text(stranger.post("/account/sign-in/", data, HTTP_ACCEPT_LANGUAGE="ja"))
+    assert "利用者名とパスワードを確かめてください。" in text
+    assert ">利用者名<" in re.sub(r"\s", "", text)
+
+
 def test_signing_out_is_a_button_not_a_link(member: Client) -> None:
     assert member.get("/account/sign-out/").status_code == 405
     member.post("/account/sign-out/")

@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from results import models
+from tests import factories
 from tests.page_text import page_text
 
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/account/sign-in/"
+CHOOSE = "/account/language/"
+ADA = {"username": "ada", "password": "a long password of the tests"}
+FORCED_PAGE = {"Referer": "http://testserver/runs/?state=running&lang=ja"}
 
 
 @pytest.fixture(autouse=True)
@@ -136,3 +141,138 @@ def test_the_other_language_is_named_by_its_own_name() -> None:
 def test_a_choice_on_a_page_that_answers_a_form_leads_to_where_the_form_was() -> None:
     page = Client().post(f"{SIGN_IN}?next=/runs/", {}, headers={"Referer": f"http://testserver{SIGN_IN}"})
     assert f'name="next" value="{SIGN_IN}"' in page.content.decode()
+
+
+def test_an_account_keeps_its_choice_for_other_browsers() -> None:
+    factories.member("ada")
+    one, another = Client(), Client()
+    one.post(SIGN_IN, ADA)
+    assert "teiten_language" not in one.cookies
+    one.post(CHOOSE, {"language": "ja"})
+    answer = another.post(SIGN_IN, ADA)
+    cookie = answer.cookies["teiten_language"]
+    assert (cookie.value, cookie["max-age"], cookie["httponly"], cookie["samesite"]) == ("ja", 31536000, True, "Lax")
+    assert language(another, accept_language="en") == "ja"
+    another.post(CHOOSE, {"language": "en"})
+    one.post("/account/sign-out/")
+    assert language(one) == "ja"
+    one.post(SIGN_IN, ADA)
+    assert language(one) == "en"
+
+
+def test_an_account_that_chose_nothing_leaves_the_browser_its_choice() -> None:
+    factories.member("ada")
+    client = Client()
+    client.post(CHOOSE, {"language": "ja"})
+    client.post(SIGN_IN, ADA)
+    assert language(client, accept_language="en") == "ja"
+    assert models.Member.objects.get().language == ""
+
+
+def test_an_account_without_a_role_keeps_its_choice_and_stays_a_reader() -> None:
+    user = factories.member("ada")
+    models.Member.objects.all().delete()
+    client = Client()
+    client.force_login(user)
+    client.post(CHOOSE, {"language": "ja"})
+    assert models.Member.objects.values_list("user__username", "role", "language").get() == ("ada", "reader", "ja")
+
+
+def test_what_is_no_language_of_the_pages_is_not_kept() -> None:
+    client = Client()
+    client.force_login(factories.member("ada"))
+    for text in ("tlh", "de", "", "ja" * 10):
+        client.post(CHOOSE, {"language": text})
+    assert models.Member.objects.get().language == ""
+
+
+def test_the_choice_goes_with_the_account() -> None:
+    user = factories.member("ada")
+    client = Client()
+    client.force_login(user)
+    client.post(CHOOSE, {"language": "ja"})
+    user.delete()
+    assert not models.Member.objects.exists()
+
+
+def test_a_choice_of_the_account_costs_its_pages_no_query(django_assert_num_queries: Any) -> None:
+    client = Client()
+    client.force_login(factories.member("ada"))
+    for _ in range(2):
+        with django_assert_num_queries(2):  # the session, and the account with its role
+            client.get(SIGN_IN)
+        client.post(CHOOSE, {"language": "ja"})
+
+
+def test_signing_in_keeps_the_language_that_was_forced() -> None:
+    factories.member("ada")
+    client = Client()
+    address = f"{SIGN_IN}?lang=ja&next=/runs/"
+    page = client.get(address).content.decode()
+    assert '<form method="post" class="narrow">' in page  # without an action it goes to the address of the page
+    assert 'name="next" value="/runs/"' in page
+    failed = client.post(address, ADA | {"password": "wrong", "next": "/runs/"})
+    assert (failed.status_code, failed["Content-Language"]) == (200, "ja")
+    assert "サインイン" in failed.content.decode()
+    answer = client.post(address, ADA | {"next": "/runs/"})
+    assert answer["Location"] == "/runs/?lang=ja"
+
+
+def test_a_visitor_who_has_to_sign_in_lands_where_a_link_led_in_its_language(settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = False
+    factories.member("ada")
+    client = Client()
+    first = client.get("/runs/?state=running&lang=ja")
+    assert language(client, first["Location"]) == "ja"
+    answer = client.post(first["Location"], ADA | {"next": "/runs/?state=running"})
+    assert answer["Location"] == "/runs/?state=running&lang=ja"
+    assert client.get(answer["Location"])["Content-Language"] == "ja"
+
+
+def test_a_forced_language_leads_to_no_other_site() -> None:
+    factories.member("ada")
+    for elsewhere in ("https://example.org/", "//example.org/", "/\\example.org/", "javascript:alert(1)"):
+        answer = Client().post(f"{SIGN_IN}?lang=ja", ADA | {"next": elsewhere})
+        assert answer["Location"] == "/?lang=ja"
+
+
+def test_a_form_that_goes_elsewhere_keeps_the_language_of_its_page() -> None:
+    client = Client()
+    client.force_login(factories.member("ada"))
+    answer = client.post("/account/sign-out/", headers=FORCED_PAGE)
+    assert (answer["Location"], answer["Content-Language"]) == ("/?lang=ja", "ja")
+    other = Client().post("/account/sign-out/", headers={"Referer": "http://testserver/runs/?lang=tlh"})
+    assert (other["Location"], other["Content-Language"]) == ("/", "en")
+
+
+def test_a_link_on_a_page_whose_language_was_forced_forces_none() -> None:
+    assert language(Client(), Referer=FORCED_PAGE["Referer"]) == "en"
+
+
+def test_a_choice_ends_what_a_link_forced() -> None:
+    client = Client()
+    answer = client.post(CHOOSE, {"language": "en", "next": "/runs/?state=running"}, headers=FORCED_PAGE)
+    assert answer["Location"] == "/runs/?state=running"
+    assert language(client, accept_language="ja") == "en"
+
+
+def test_a_part_of_a_page_that_has_to_sign_in_keeps_the_language_once(settings: Any) -> None:
+    settings.TEITEN_OPEN_READING = False
+    factories.member("ada")
+    client, page = Client(), FORCED_PAGE["Referer"]
+    part = client.get("/now/", headers={"HX-Request": "true", "HX-Current-URL": page, "Referer": page})
+    address = part["HX-Redirect"]
+    assert address == f"{SIGN_IN}?next=/runs/%3Fstate%3Drunning%26lang%3Dja&lang=ja"
+    answer = client.post(address, ADA | {"next": "/runs/?state=running&lang=ja"})
+    assert answer["Location"] == "/runs/?state=running&lang=ja"
+
+
+def test_a_new_report_begins_in_the_language_that_is_read() -> None:
+    client = Client()
+    client.force_login(factories.member("ada"))
+    for code in ("en", "ja"):
+        page = page_text(client.get("/reports/new/", headers={"Accept-Language": code}))
+        assert f'<option value="{code}" selected>' in page
+        client.post("/reports/new/", {"title": code, "kind": "observation"}, headers={"Accept-Language": code})
+        assert models.Draft.objects.get(title=code).language == code
+    assert '<option value="en" selected>' in page_text(client.get("/reports/new/?lang=ja&language=en"))
