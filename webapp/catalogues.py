@@ -1,24 +1,38 @@
 """The translations: written as locale/LANGUAGE/LC_MESSAGES/django.po, of Teiten in the checkout and of each kind in the
-kind's own folder, and in the TOML of each ready plan; compiled into one file a language, in the state folder, which
-Django reads."""
+kind's own folder, and in the TOML of each ready plan and published table; compiled into one file a language, in the
+state folder, which Django reads. api.po has the texts of the API's reference, in a context of their own."""
 
 from __future__ import annotations
 
 import io
 import os
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import PoFileError, read_po
+from babel.messages.pofile import PoFileError, read_po, write_po
 from django.conf import settings
 
 from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.plan.recipes import translations
+from results.published.catalogue import translations as translations_of_tables
+from results.published.tables import FOLDER
+
+_HEAD = """\
+msgid ""
+msgstr ""
+"Language: {language}\\n"
+"MIME-Version: 1.0\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Content-Transfer-Encoding: 8bit\\n"
+"Plural-Forms: {plurals}\\n"
+
+"""
 
 
 def sources(language: str, checkout: Path, kinds: Iterable[Path]) -> list[Path]:
@@ -27,9 +41,35 @@ def sources(language: str, checkout: Path, kinds: Iterable[Path]) -> list[Path]:
     kinds: folders of groups of kinds, as TEITEN_KINDS has them
     """
     name = f"locale/{language}/LC_MESSAGES/django.po"
-    return [path for path in (checkout / name,) if path.is_file()] + [
+    own = (checkout / name, of_api(language, checkout))
+    return [path for path in own if path.is_file()] + [
         path for folder in kinds for path in sorted(folder.glob(f"*/*/{name}"))
     ]
+
+
+def of_api(language: str, checkout: Path) -> Path:
+    """Return the file of the translations of the API's reference."""
+    return checkout / f"locale/{language}/LC_MESSAGES/api.po"
+
+
+def update(path: Path, language: str, context: str, texts: Mapping[str, str]) -> None:
+    """Bring a file of translations up to date with the texts that there are: new ones are empty, others are gone.
+
+    texts: each with where it stands
+    """
+    before = read(path) if path.is_file() else Catalog(locale=language)
+    catalogue = Catalog(locale=language)
+    for text, place in texts.items():
+        known = before.get(text, context)
+        translated, flags, comments = (known.string, known.flags, known.user_comments) if known else ("", (), ())
+        message = catalogue.add(
+            text, translated, context=context, flags=flags, user_comments=comments, auto_comments=(place,)
+        )
+        message.flags.discard("python-format")  # Babel takes "95 % interval" for one
+    content = io.BytesIO()
+    write_po(content, catalogue, width=0, omit_header=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_HEAD.format(language=language, plurals=catalogue.plural_forms).encode() + content.getvalue())
 
 
 def read(path: Path) -> Catalog:
@@ -39,10 +79,10 @@ def read(path: Path) -> Catalog:
             return read_po(file, abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise TeitenError(
-            "The translations cannot be read.",
+            _("The translations cannot be read."),
             where=str(path),
             why=str(error),
-            todo="Mend the line that is named, or take the file from the release again.",
+            todo=_("Mend the line that is named, or take the file from the release again."),
         ) from error
 
 
@@ -75,10 +115,10 @@ def stale() -> list[Path]:
 def _compiled() -> Iterator[tuple[Path, bytes]]:
     """Yield for each language where Django looks for its catalogue, and what belongs there."""
     kinds = [settings.BASE_DIR / "workers", *settings.TEITEN_KINDS]
-    for language, _ in settings.LANGUAGES:
+    for language, _name in settings.LANGUAGES:
         if paths := sources(language, settings.BASE_DIR, kinds):
             catalogue = merged(paths, language)
-            for english, text in _of_ready_plans(language).items():
+            for english, text in (_of_ready_plans(language) | translations_of_tables(FOLDER, language)).items():
                 catalogue.add(english, text)
             content = io.BytesIO()
             write_mo(content, catalogue)

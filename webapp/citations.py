@@ -13,6 +13,7 @@ from results.domain.messages import localized
 from results.models import Run
 from results.queries.comparison.citations import Citation, Standing, standing
 from results.queries.comparison.compare import Comparison, compare
+from results.queries.shared.words import stored
 from webapp import urlstate
 from webapp.bibliography import Entry
 from webapp.charts.comparison import per_name
@@ -76,10 +77,11 @@ def published_in(runs: Iterable[int | str]) -> list[str]:
 
 
 def _not_measured_here(title: str, program: str) -> str:
+    """Return it of an import, whose title its user wrote, or of a report."""
     if program:
         text = gettext("Results imported from {program}, not measured here: {title}")
         return text.format(program=program, title=title)
-    return gettext("Published figures, not measured here: {title}").format(title=title)
+    return gettext("Published figures, not measured here: {title}").format(title=localized(stored(title)))
 
 
 def remarks(comparison: Comparison, published: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
-from results.domain.messages import AND, linked
+from results.domain.messages import AND, COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.published.description import (
     AnswerColumn,
@@ -79,7 +79,7 @@ def _read(cell: Cell, row: PublishedRow) -> Scalar:
     text = row[cell.column]
     if cell.values and text not in cell.values:
         raise row.error(
-            _("Column {column} is none of {values}.", column=cell.column, values=", ".join(cell.values)), text
+            _("Column {column} is none of {values}.", column=cell.column, values=linked(COMMA, cell.values)), text
         )
     if cell.values:
         return cell.values[text]

@@ -155,6 +155,20 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Translation:
+    """What a table is called in another language.
+
+    notes: one of each note, in their order.
+    words: English → translation, of the words of derived figures, the texts in them, and what answers add.
+    """
+
+    place: str
+    caption: str
+    notes: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Description:
     """A table but for its figures.
 
@@ -164,6 +178,7 @@ class Description:
     group_by: rows that agree in these columns are one trial; none at all: all rows; None: each row is a trial.
     trials: what is read of each group of rows, a trial each.
     quotients, changes, averages: figures that the report derived, to be recomputed.
+    ja: in Japanese.
     """
 
     place: str
@@ -178,17 +193,30 @@ class Description:
     changes: tuple[Change, ...] = ()
     averages: tuple[Average, ...] = ()
     notes: tuple[Note, ...] = ()
+    ja: Translation | None = None
+
+
+@dataclass(frozen=True)
+class ReportTranslation:
+    """What a report, its publisher and its licence are called in another language."""
+
+    title: str
+    publisher: str
+    licence: str
 
 
 @dataclass(frozen=True)
 class ReportTables:
-    """A report, and its tables in their order: names of files without their ending."""
+    """A report, and its tables in their order: names of files without their ending.
+
+    ja: in Japanese."""
 
     title: str
     publisher: str
     year: int
     licence: str
     tables: tuple[str, ...]
+    ja: ReportTranslation | None = None
 
 
 @dataclass(frozen=True)

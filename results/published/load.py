@@ -12,6 +12,7 @@ from django.db import transaction
 from results import models
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Metric
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, Standing, TrialState
 from results.published.tables import METRICS, PublishedTrial, Table
@@ -86,7 +87,7 @@ def _store(table: Table, known: Mapping[str, Metric]) -> None:
     )
     run = models.Run.objects.create(
         publication=publication,
-        name=f"{table.place}: {table.caption}"[:120],
+        name=table.name,
         workload=table.workload,
         headline=table.headline,
         toml="",
@@ -113,7 +114,7 @@ def _store_metrics(table: Table, known: Mapping[str, Metric]) -> None:
     names = dict.fromkeys(figure.metric for trial in table.trials for figure in trial.figures)
     if unknown := [name for name in names if name not in known]:
         raise TeitenError(
-            _("There is no metric {metrics}.", metrics=", ".join(unknown)),
+            _("There is no metric {metrics}.", metrics=linked(COMMA, unknown)),
             where=f"results/published/{table.file}",
             todo=_("Name a metric of a workload in its TOML file, or add it to results/published/tables.py."),
         )

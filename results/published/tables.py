@@ -15,6 +15,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.parameters import Scalar
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.queries.shared.words import disagreement, table_name
 
 FOLDER = Path(__file__).parent
 
@@ -175,18 +176,13 @@ class Table:
         return f"{self.slug}.csv"
 
     @property
+    def name(self) -> str:
+        return table_name(self.place, self.caption)
+
+    @property
     def remarks(self) -> tuple[Remark, ...]:
         wrong = (
-            Remark(
-                _(
-                    "{words}: {column} is published as {published}, recomputed {recomputed:.6g}.",
-                    words=d.words,
-                    column=d.column,
-                    published=d.published,
-                    recomputed=d.recomputed,
-                ),
-                (d.line,) if d.line else (),
-            )
+            Remark(disagreement(d.words, d.column, d.published, d.recomputed), (d.line,) if d.line else ())
             for d in self.derived
             if not d.agrees
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.domain.errors import ParseError
-from results.published.catalogue import TABLES, read_tables
+from results.published.catalogue import TABLES, read_tables, translations
 from results.published.tables import FOLDER, METRICS, Derived, Figure
 from workers.registry import known_metrics
 
@@ -110,6 +110,51 @@ def test_a_wrong_row_is_named_with_its_line(tmp_path: Path, old: str, new: str, 
     assert old in _ROWS
     with pytest.raises(ParseError) as raised:
         read_tables(written(tmp_path, rows=_ROWS.replace(old, new, 1)))
+    assert re.search(expected, str(raised.value)), raised.value
+
+
+_JAPANESE = """
+[ja]
+place = "表1"
+caption = "クライアント数ごとの速さ"
+notes = []
+words = { "tps / clients of {build}" = "{build}のtps÷クライアント数" }
+"""
+
+
+def test_a_table_is_translated_by_its_own_file(tmp_path: Path) -> None:
+    report = '\n[reports.ja]\ntitle = "報告書"\npublisher = "ある人"\nlicence = "CC0"\n'
+    folder = written(tmp_path, table=_TABLE + _JAPANESE, reports=_REPORTS + report)
+    assert translations(folder, "ja") == {
+        "A report": "報告書",
+        "Somebody": "ある人",
+        "CC0": "CC0",
+        "Table 1": "表1",
+        "Speed by clients": "クライアント数ごとの速さ",
+        "tps / clients of a": "aのtps÷クライアント数",
+        "tps / clients of b": "bのtps÷クライアント数",
+    }
+
+
+def test_translations_change_nothing_of_a_table(tmp_path: Path) -> None:
+    (table,) = read_tables(written(tmp_path))
+    (translated,) = read_tables(written(tmp_path, table=_TABLE + _JAPANESE))
+    assert translated == table
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("notes =", "remarks =", r"^speed\.toml:30: ja: there is no field remarks"),
+        ("caption =", "title =", r"^speed\.toml:30: ja\.caption: this field is missing"),
+        ("notes = []", 'notes = ["備考"]', r"^speed\.toml:33: ja\.notes: 0 notes have 1 translations"),
+        ("clients of", "client of", r"^speed\.toml:34: ja\.words\..*no such words\. Did you mean tps / clients of"),
+    ],
+)
+def test_a_wrong_translation_is_named_with_its_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert old in _JAPANESE
+    with pytest.raises(ParseError) as raised:
+        read_tables(written(tmp_path, table=_TABLE + _JAPANESE.replace(old, new, 1)))
     assert re.search(expected, str(raised.value)), raised.value
 
 

@@ -59,6 +59,20 @@ def test_doctor_says_whether_they_are_of_this_version(checkout: Path) -> None:
     assert [well for well, _ in parts.translations()] == [False]
 
 
+def test_a_file_is_brought_up_to_date_with_texts_that_xgettext_does_not_find(checkout: Path) -> None:
+    path = catalogues.of_api("ja", checkout / "teiten")
+    catalogues.update(path, "ja", "API", {"All runs": "/runs/ get", "All trials": "/trials/ get"})
+    path.write_text(path.read_text().replace('"All runs"\nmsgstr ""', '"All runs"\nmsgstr "すべての実行"'), "utf-8")
+    catalogues.update(path, "ja", "API", {"All agents, 95 % at work": "/agents/ get", "All runs": "/runs/ get"})
+    assert path.read_text().partition("\n\n")[2] == (
+        '#. /agents/ get\nmsgctxt "API"\nmsgid "All agents, 95 % at work"\nmsgstr ""\n\n'
+        '#. /runs/ get\nmsgctxt "API"\nmsgid "All runs"\nmsgstr "すべての実行"\n\n'
+    )
+    call_command("compilemessages", verbosity=0)
+    japanese = gettext.translation("django", checkout / "state/locale", ["ja"])
+    assert (japanese.pgettext("API", "All runs"), japanese.gettext("All runs")) == ("すべての実行", "All runs")
+
+
 def test_what_a_person_has_not_looked_at_is_not_shown(checkout: Path) -> None:
     write(checkout / "kinds/workloads/guess", '#, fuzzy\nmsgid "scale"\nmsgstr "鱗"\n')
     call_command("compilemessages", verbosity=0)

@@ -15,7 +15,7 @@ from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.queries.environment.environments import TrialEnvironment, environments_of, planned
 from results.queries.shared.ids import NotFound, known_id
-from results.queries.shared.words import name_of
+from results.queries.shared.words import name_of, name_of_run, stored
 
 _FACTS = (LayerKind.HARDWARE, LayerKind.KERNEL, LayerKind.STORAGE, LayerKind.TOOL)
 _ROLE = "agent."
@@ -122,7 +122,7 @@ class _Side:
             id=trial.pk,
             name=trial.configuration.name,
             run_id=trial.run_id,
-            run_name=trial.run.name,
+            run_name=_name(trial.run),
             levels=trial.configuration.levels,
             published=_publisher(trial.run),
             trials=len(self.attempts),
@@ -133,9 +133,8 @@ class _Side:
         if run is None:
             raise NotFound(_("There is no {kind} {number}.", kind=name_of("run"), number=name))
         self.attempts = list(run.trials.exclude(attempt=None).values_list("attempt_id", flat=True))
-        return Subject(
-            f"run:{run.pk}", "run", run.pk, run.name, run.pk, run.name, {}, _publisher(run), len(self.attempts)
-        )
+        name = _name(run)
+        return Subject(f"run:{run.pk}", "run", run.pk, name, run.pk, name, {}, _publisher(run), len(self.attempts))
 
     def _agent(self, name: str) -> Subject:
         agent = models.Agent.objects.filter(name=name).first()
@@ -147,8 +146,17 @@ class _Side:
         return Subject(f"agent:{name}", "agent", agent.pk, name, None, "", {}, "", 0)
 
 
+def _name(run: models.Run) -> str:
+    if (of := run.publication) is None:
+        return run.name
+    return name_of_run(run.name, {"place": of.place, "caption": of.caption, "program": of.program})
+
+
 def _publisher(run: models.Run) -> str:
-    return run.publication.title if run.publication else ""
+    """Return whose figures a run has: the report, or the import, whose title its user wrote; '' of a measured one."""
+    if run.publication is None:
+        return ""
+    return run.publication.title if run.publication.program else stored(run.publication.title)
 
 
 def _environments(side: _Side, against: _Side, ran: Sequence[TrialEnvironment]) -> list[Environment]:

@@ -9,6 +9,7 @@ from typing import Any
 from results import models, sql
 from results.domain.messages import gettext_lazy as _
 from results.queries.shared.ids import NotFound
+from results.queries.shared.words import as_messages, disagreement, stored
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,18 @@ class PublicationRow:
     run_id: int
     workload: str
     trials: int
+
+    def __post_init__(self) -> None:
+        as_messages(self, "title", "publisher", "place", "caption", "licence")
+        wrong = [
+            disagreement(one["words"], one["column"], one["published"], one["recomputed"])
+            for one in self.derived
+            if not one["agrees"]
+        ]
+        messages = {str(text): text for text in wrong}
+        remarks = [{**one, "text": messages.get(one["text"], stored(one["text"]))} for one in self.remarks]
+        object.__setattr__(self, "remarks", tuple(remarks))
+        object.__setattr__(self, "derived", tuple({**one, "words": stored(one["words"])} for one in self.derived))
 
     @property
     def agreeing(self) -> int:

@@ -17,7 +17,7 @@ from results.queries.runs.time_left import time_left
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.metrics import MetricRow, unknown
-from results.queries.shared.words import name_of
+from results.queries.shared.words import name_of, name_of_run, publication_texts
 
 DELETE_RUN = "delete run"  # the audit log's verb
 
@@ -71,6 +71,10 @@ class RunRow:
     archived: bool
     private: bool
     from_teiten: Mapping[str, Any] | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", name_of_run(self.name, self.publication))
+        object.__setattr__(self, "publication", publication_texts(self.publication))
 
     @property
     def trials_ended(self) -> int:

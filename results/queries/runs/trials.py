@@ -12,12 +12,13 @@ from results.domain.errors import restored
 from results.domain.failure_cause import cause
 from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.parsed_trial import Latencies
+from results.domain.measurement.record_texts import TEXTS, with_messages
 from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
 from results.queries.shared.ids import NotFound, known_id
-from results.queries.shared.words import as_messages, name_of, with_messages
+from results.queries.shared.words import as_messages, name_of, name_of_run, publication_texts
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,10 @@ class TrialDetail:
     publication: Mapping[str, Any] | None
     from_teiten: bool
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "run_name", name_of_run(self.run_name, self.publication))
+        object.__setattr__(self, "publication", publication_texts(self.publication))
+
     @property
     def cause(self) -> str:
         """Why the attempt shown failed, in one line; '' where it did not."""
@@ -243,7 +248,7 @@ def _error(error: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 def _texts(row: AttemptRow, name: str) -> Any:
     """Return a field without secrets, and with messages for the texts in it that Teiten wrote."""
     value = masked_values(getattr(row, name))
-    return tuple(with_messages(one, *_MESSAGES[name]) for one in value) if name in _MESSAGES else value
+    return tuple(with_messages(name, value)) if name in TEXTS else value
 
 
 def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
@@ -349,7 +354,6 @@ def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> A
 
 
 _WORDED = ("phases", "commands", "checks", "events", "gaps", "notes")
-_MESSAGES = {"checks": ("name", "expected", "actual"), "events": ("text",), "gaps": ("reason",)}
 _ATTEMPT = """
 SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,
