@@ -6,13 +6,15 @@ from collections.abc import Callable
 from inspect import cleandoc
 from typing import Any, Literal, TypeVar
 
+from django.utils.translation import get_language
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.renderers import SafeDumper  # type: ignore[attr-defined]
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from results.domain.messages import Message
 from webapp.api.limits import Limited
@@ -130,3 +132,10 @@ class Description(Limited, KnownParameters, SpectacularAPIView):
     """OpenAPI 3 of everything, as YAML or JSON."""
 
     other_parameters = ("format", "lang")
+
+
+class Reference(SpectacularSwaggerView):
+    """Swagger UI, over the schema in the language of its page."""
+
+    def _get_schema_url(self, request: Request) -> str:
+        return f"{super()._get_schema_url(request)}?lang={get_language()}"

@@ -6,7 +6,6 @@ from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.urls import path
 from django.views.decorators.http import require_safe
-from drf_spectacular.views import SpectacularSwaggerView
 
 from webapp.access import ScopePermission
 from webapp.api.agents import Agents
@@ -36,7 +35,7 @@ from webapp.api.reports import Report, Reports
 from webapp.api.root import Root, UnknownAddress
 from webapp.api.runs import Runs
 from webapp.api.samples import TrialDocuments, TrialHistograms, TrialSeries
-from webapp.api.schema import Description
+from webapp.api.schema import Description, Reference
 from webapp.api.tokens import Tokens
 from webapp.api.transfer import RunExport, RunUpload
 from webapp.api.trends import Trends
@@ -47,7 +46,7 @@ app_name = "api"
 schema = Description.as_view(permission_classes=[ScopePermission])
 # Swagger's page holds a script of its own.
 docs = csp_update({"script-src": [UNSAFE_INLINE]})(
-    SpectacularSwaggerView.as_view(url_name="api:schema", permission_classes=[ScopePermission])
+    Reference.as_view(url_name="api:schema", permission_classes=[ScopePermission])
 )
 urlpatterns = [
     path("", Root.as_view({"get": "retrieve"}), name="root"),
