@@ -8,7 +8,7 @@ import math
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -22,6 +22,7 @@ from results.domain.errors import IngestError
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.measurement.plausible import require_plausible
+from results.domain.measurement.record_texts import to_json, without_messages
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
@@ -267,7 +268,7 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
         ingested_at=timezone.now(),
         environment=environment_hash((use.node, use.layer.hash) for use in parsed.layers),
         notes=dict(parsed.notes),
-        **{name: [asdict(row) for row in getattr(parsed, name)] for name in _RECORD_COLUMNS},
+        **{name: to_json(name, getattr(parsed, name)) for name in _RECORD_COLUMNS},
     )
 
 
@@ -313,9 +314,11 @@ def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
 
 def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterator[Difference]:
     for name in _RECORD_COLUMNS:
-        rows = [asdict(row) for row in getattr(parsed, name)]
-        if rows != getattr(attempt, name):
-            yield Difference("attempt", (name,), getattr(attempt, name), rows)
+        stored, rows = (
+            without_messages(records) for records in (getattr(attempt, name), to_json(name, getattr(parsed, name)))
+        )
+        if rows != stored:
+            yield Difference("attempt", (name,), stored, rows)
     for name in ("measured_from", "measured_to", "notes"):
         if getattr(parsed, name) != getattr(attempt, name):
             yield Difference("attempt", (name,), getattr(attempt, name), getattr(parsed, name))

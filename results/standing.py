@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from results import models
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import COMMA, linked, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import pgettext_lazy
 from results.domain.states import Standing
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.shared.ids import require_found
@@ -26,7 +26,7 @@ def read_standing(text: str) -> Standing:
     try:
         return Standing(text)
     except ValueError as error:
-        todo = _("There are {standings}.", standings=", ".join(Standing))
+        todo = _("There are {standings}.", standings=linked(COMMA, Standing))
         raise TeitenError(_("There is no standing {name!r}.", name=text), where="standing", todo=todo) from error
 
 
@@ -54,7 +54,7 @@ def set_standing(run_ids: Sequence[int], standing: Standing, actor: str) -> int:
     published = [] if standing is Standing.KEPT else _published(runs)
     if published:
         raise StateError(
-            _("Run {runs} holds published figures, which are always kept.", runs=", ".join(map(str, published))),
+            _("Run {runs} holds published figures, which are always kept.", runs=linked(COMMA, map(str, published))),
             todo=_("Choose measured runs only."),
         )
     if standing is Standing.KEPT:
@@ -93,10 +93,10 @@ def _keeps_public(loss: RunLoss) -> str:
     if loss.standing == Standing.KEPT:
         return _("It is kept: views, trends and alerts are made of it.")
     if loss.citations or loss.reports:
-        return _("It is cited in {citations}.", citations=", ".join((*loss.citations, *loss.reports)))
+        return _("It is cited in {citations}.", citations=linked(COMMA, (*loss.citations, *loss.reports)))
     naming = models.Snapshot.objects.filter(content__selection__runs__contains=[loss.id]).values_list("pk", flat=True)
     if naming:
-        return _("It is named in {citations}.", citations=", ".join(naming))
+        return _("It is named in {citations}.", citations=linked(COMMA, naming))
     named = Q(content__before=loss.id) | Q(content__contains={"cells": [{"against": [loss.id]}]})
     if loss.alerts or models.Alert.objects.filter(named).exists():
         return _("Alerts were judged by it while it was kept.")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from results.domain.measurement.activity import ActivitySample, NodeActivity
+from results.domain.measurement.activity import ActivitySample, NodeActivity, stall_to_json
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres import activity
@@ -86,7 +86,6 @@ class ActivityMonitor:
         if since_s is None:
             return
         if not self.stalls or self.stalls[-1]["since_s"] != since_s:
-            self.stalls.append({"since_s": since_s})
-        stall = {"until_s": look.at_s, "seconds": look.at_s - since_s, "phase": look.phase, "lines": list(look.lines)}
-        self.stalls[-1] |= stall
+            self.stalls.append({})
+        self.stalls[-1] = stall_to_json(since_s, look)
         self.stage.recorder.note("stalls", self.stalls)

@@ -20,6 +20,7 @@ from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import TrialError
 from results.domain.matrix import InstallationRef
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming
+from results.domain.measurement.record_texts import holder_to_json, holder_with_messages
 from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Node
 from workers.bundle.writer import UNFINISHED, BundleWriter, folder_name
@@ -151,9 +152,10 @@ def path_of(root: Path, trial_key: str, attempt: int) -> Path:
 def write(path: Path, checkpoint: Checkpoint) -> None:
     """Write it so that it is there wholly or not at all; for the worker's account alone, since commands are in it."""
     partial = path.with_suffix(".partial")
+    value = asdict(checkpoint) | {"bundle": holder_to_json(checkpoint.bundle) if checkpoint.bundle else None}
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(checkpoint), file)
+        json.dump(value, file)
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
@@ -165,6 +167,8 @@ def read(path: Path) -> Checkpoint:
         value = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise ShapeError("format", _("it is not {format}", format=FORMAT))
+        if isinstance(bundle := value.get("bundle"), dict):
+            value["bundle"] = holder_with_messages(bundle)
         return from_json(Checkpoint, value)
     except (OSError, ValueError) as error:
         raise TrialError(

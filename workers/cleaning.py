@@ -42,7 +42,7 @@ async def clean(attempt: Execution, *, lost: bool) -> None:
                 await _restore(attempt)
                 await _tear_down(attempt, await attempt.reporter.idle_agents())
     except TeitenError as error:
-        attempt.writer.gap("clean", "", str(error))
+        attempt.writer.gap("clean", "", error.words)
 
 
 def _is_cancelled(attempt: Execution) -> bool:
@@ -129,7 +129,7 @@ async def _try_step(
                     raise
                 await work()
     except TeitenError as error:
-        attempt.writer.gap("clean", "", str(error))
+        attempt.writer.gap("clean", "", error.words)
     except TimeoutError:
         attempt.writer.gap(
             "clean", "", _("{step}: it took longer than {seconds:g} s and was given up", step=step, seconds=limit_s)
@@ -156,4 +156,4 @@ async def _save_log(attempt: Execution, role: str, service: Service) -> None:
     try:
         attempt.writer.add(f"server/{role}.log", await service.log_tail())
     except TeitenError as error:
-        attempt.writer.gap("server log", role, str(error))
+        attempt.writer.gap("server log", role, error.words)

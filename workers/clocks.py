@@ -40,7 +40,7 @@ async def _require(attempt: Execution, remote: Remote, noted: Mapping[str, Any] 
     try:
         after = await _boot_again(remote)
     except AgentError as error:
-        attempt.writer.gap("clock", remote.node, _("Whether it was set is not known. {error}", error=str(error)))
+        attempt.writer.gap("clock", remote.node, _("Whether it was set is not known. {error}", error=error.words))
         return
     step_s = set_by(Boot(**noted), after)
     if step_s is None:

@@ -11,6 +11,7 @@ from results.domain.errors import CommandError
 from results.domain.kinds.specs import role_of
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import LayerUse
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 from workers import registry
 from workers.interfaces import Stage
@@ -69,7 +70,9 @@ async def warm(stage: Stage) -> None:
     for node, state in zip(nodes, states, strict=True):
         if state and state.busy:
             stage.recorder.gap(
-                "autovacuum", node, _("still at work when the clock started: {tables}", tables="; ".join(state.busy))
+                "autovacuum",
+                node,
+                _("still at work when the clock started: {tables}", tables=linked(SEMICOLON, state.busy)),
             )
 
 
@@ -81,7 +84,7 @@ async def _settle(stage: Stage, node: str) -> verify.State | None:
     except CommandError as error:
         if not server.outside:
             raise
-        stage.recorder.gap("checkpoint", node, error.why or str(error))
+        stage.recorder.gap("checkpoint", node, error.why or error.words)
         return None
 
 

@@ -11,6 +11,7 @@ from results import ingest
 from results.bundle_files import bundle_path
 from results.domain.errors import IngestError, TeitenError
 from results.domain.measurement.parsed_trial import Gap, ParsedTrial
+from results.domain.measurement.record_texts import without_messages
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState
 from results.ingest import Difference
@@ -79,8 +80,8 @@ def _compare(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadAttempt:
 def _lost(parsed: ParsedTrial, attempt: Attempt, differences: Sequence[Difference]) -> Iterator[Gap]:
     """Yield each gap of a collector that the warehouse does not have, where it has numbers that the bundle has not."""
     missing = {one.key[:2] for one in differences if one.table in ("measurement", "series") and one.bundle is None}
-    specs = registry.kinds().collectors
+    specs, stored = registry.kinds().collectors, without_messages(attempt.gaps)
     for gap in parsed.gaps:
         metrics = specs[gap.source].metrics if gap.source in specs else ()
-        if asdict(gap) not in attempt.gaps and any((metric.name, gap.node) in missing for metric in metrics):
+        if asdict(gap) not in stored and any((metric.name, gap.node) in missing for metric in metrics):
             yield gap

@@ -75,4 +75,4 @@ def _nodes(stage: Stage, on: str) -> Sequence[str]:
 def _record_missing(attempt: Execution, name: str, node: str, error: AgentError) -> None:
     if name in attempt.order.spec.required_collectors:
         raise error
-    attempt.writer.gap(name, node, str(error))
+    attempt.writer.gap(name, node, error.words)

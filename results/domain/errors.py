@@ -6,19 +6,17 @@ Pages, API and terminal show the same four sentences.
 from __future__ import annotations
 
 import errno
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from results.domain.messages import BLANK, DAMAGED, Message, from_json, linked, to_json
+from results.domain.messages import BLANK, linked
 from results.domain.messages import gettext_lazy as _
-from results.domain.secrets import masked_end, masked_text, masked_values
+from results.domain.secrets import masked_end, masked_text
+from results.domain.stored_texts import made_of, with_texts
 
 _SENTENCES = ("what", "where", "why", "todo")  # of an error, that are shown in the reader's language
-_LONGEST = 8000  # characters of a stored message: what tools print is in it once more
-_MESSAGES = "messages"  # key of an error's JSON: what a sentence with values was made of
 
 
 class TeitenError(Exception):
@@ -68,24 +66,7 @@ class TeitenError(Exception):
 
 def _messages_of(error: TeitenError | Problem) -> dict[str, Any]:
     """Return the messages with values among an error's sentences, as they are stored; {} for none."""
-    sentences = {name: getattr(error, name, "") for name in _SENTENCES}
-    stored = {
-        name: message
-        for name, text in sentences.items()
-        if isinstance(text, Message) and text.values and (message := _stored(text)) is not None
-    }
-    return {_MESSAGES: stored} if stored else {}
-
-
-def _stored(message: Message) -> dict[str, Any] | None:
-    """Return a message as it is stored, without secrets; None where the sentence would not be made of it again, or that
-    is no JSON, or a long one: then it is kept in English alone."""
-    try:
-        stored: dict[str, Any] = masked_values(to_json(message))
-        is_short = len(json.dumps(stored, allow_nan=False)) <= _LONGEST
-        return stored if is_short and from_json(stored) == masked_text(message) else None
-    except DAMAGED:
-        return None
+    return made_of({name: getattr(error, name, "") for name in _SENTENCES})
 
 
 def restored(error: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,27 +75,11 @@ def restored(error: Mapping[str, Any]) -> dict[str, Any]:
     A sentence without values is its own id. One that was changed since it was made, or whose message others damaged, as
     in a bundle, stays as it is.
     """
-    stored = error.get(_MESSAGES)
-    messages = stored if isinstance(stored, Mapping) else {}
-    fields = {name: value for name, value in error.items() if name != _MESSAGES}
-    for name in _SENTENCES:
-        if isinstance(fields.get(name), str):
-            fields[name] = _sentence(fields[name], messages.get(name))
+    fields = with_texts(error, _SENTENCES)
     problems = fields.get("problems")
     if isinstance(problems, list | tuple):
         fields["problems"] = [restored(one) if isinstance(one, Mapping) else one for one in problems]
     return fields
-
-
-def _sentence(text: str, stored: Any) -> Message:
-    """Return the message that a sentence was made of, else one without values."""
-    if isinstance(text, Message):
-        return text
-    try:
-        message = from_json(stored)
-    except DAMAGED:
-        return Message(text)
-    return message if message == text else Message(text)
 
 
 class PlanError(TeitenError):

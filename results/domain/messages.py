@@ -19,6 +19,7 @@ ORIGINAL = "en"  # the language that all texts are written in
 _PLACE = re.compile(r"[a-z_][a-z0-9_]*")
 _FORM = re.compile(r"[+,]{0,2}\d{0,2}(?:\.\d{1,2})?[a-z%]?")
 DAMAGED = (LookupError, ValueError, TypeError, AttributeError)  # what `from_json` raises for what is no message
+MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20  # of what is made of a stored message
 Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
 
@@ -81,10 +82,12 @@ BLANK = pgettext_lazy("two sentences", "{first} {second}", first="", second="") 
 
 
 def linked(separator: str, parts: Iterable[str]) -> str:
-    """Return some parts with a separator between them as one message; '' of none."""
+    """Return some parts with a separator between them as one message; the part alone of one, '' of none."""
     values = {f"part{number}": part for number, part in enumerate(parts)}
+    if len(values) < 2:
+        return next(iter(values.values()), "")
     text = "{separator}".join(f"{{{name}}}" for name in values)
-    return Message(text, values={"separator": separator, **values}) if values else ""
+    return Message(text, values={"separator": separator, **values})
 
 
 class _Catalogues:
@@ -117,19 +120,32 @@ def _value_to_json(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def from_json(stored: Mapping[str, Any]) -> Message:
-    """Return a message that was stored. Raises one of DAMAGED for what is none."""
+def from_json(stored: Mapping[str, Any], longest: int = MOST_CHARACTERS, levels: int = MOST_LEVELS) -> Message:
+    """Return a message that was stored. Raises one of DAMAGED for what is none.
+
+    longest: characters that it, and each message in it, may have
+    levels: of messages in messages
+    """
     text, plural, context = stored["id"], stored.get("plural", ""), stored.get("context", "")
     number = stored.get("number", 1)
     if not isinstance(context, str) or type(number) is not int:
         raise TypeError("a context is a text, and a number a whole number")
+    if not levels:
+        raise ValueError("it has too many levels")
+    values = {name: _value_of(value, longest, levels - 1) for name, value in stored.get("values", {}).items()}
     for form in (text, plural):
         _require_plain_places(form)
-    values = {
-        name: from_json(value) if isinstance(value, Mapping) else value
-        for name, value in stored.get("values", {}).items()
-    }
+    if _length(plural if plural and number != 1 else text, values) > longest:
+        raise ValueError(f"it has more than {longest:,} characters")
     return Message(text, plural, number, values, context)
+
+
+def _value_of(value: Any, longest: int, levels: int) -> Any:
+    if isinstance(value, Mapping):
+        return from_json(value, longest, levels)
+    if not isinstance(value, str | int | float | None):
+        raise TypeError("a value is a text, a number or a message")
+    return value
 
 
 def _require_plain_places(text: str) -> None:
@@ -137,6 +153,15 @@ def _require_plain_places(text: str) -> None:
     for _, place, form, _ in Formatter().parse(text):
         if place is not None and not (_PLACE.fullmatch(place) and _FORM.fullmatch(form or "")):
             raise ValueError(f"{place!r} is no place of a message")
+
+
+def _length(text: str, values: Mapping[str, Any]) -> int:
+    """Return how long a text is with its values, before it is made: few places may stand for much."""
+    if not values:
+        return len(text)
+    pieces = [(len(literal), place) for literal, place, _, _ in Formatter().parse(text)]
+    lengths = {place: len(str(values[place])) for _, place in pieces if place is not None}
+    return sum(length + lengths.get(place or "", 0) for length, place in pieces)
 
 
 def localized(text: str) -> str:

@@ -77,7 +77,7 @@ def marks(events: Sequence[Mapping[str, Any]]) -> list[Mark]:
     placed: list[Mark] = []
     open_at: dict[tuple[str, str], int] = {}
     for event in sorted(events, key=lambda one: float(one["at_s"])):
-        at_s, kind, node, text = float(event["at_s"]), str(event["kind"]), str(event["node"]), str(event["text"])
+        at_s, kind, node, text = float(event["at_s"]), str(event["kind"]), str(event["node"]), event["text"]
         begun = open_at.pop((kind, node), None) if _END.search(text) else None
         if begun is not None:
             placed[begun] = Mark(placed[begun].at_s, at_s, kind, node, text)

@@ -14,6 +14,8 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 from results.domain.matrix import ONE_LOAD, Load
+from results.domain.messages import COMMA, linked
+from results.domain.messages import gettext_lazy as _
 from webapp.language import joined
 
 _LANE, _EDGE, _HEAD = 14, 8, 6  # px: between lanes, before the first, of an arrow
@@ -87,7 +89,7 @@ def streams(checks: Sequence[Mapping[str, Any]], names: Container[str], services
     """What each node has from another, as checks of the trial say.
 
     services: nodes that are neither servers nor poolers."""
-    states = {str(check["node"]): str(check["actual"]) for check in checks if check["name"] == _SYNC_STATE}
+    states = {str(check["node"]): check["actual"] for check in checks if check["name"] == _SYNC_STATE}
     for check in checks:
         node, match = str(check["node"]), _FROM.fullmatch(str(check["name"]))
         if match is None or match[2] not in names or node not in names:
@@ -95,8 +97,8 @@ def streams(checks: Sequence[Mapping[str, Any]], names: Container[str], services
         what, source = match.groups()
         state = "" if source in services else states.get(node, "")
         look = _look(what, state, source in services) if check["passed"] else "broken"
-        text = f"{check['name']}: {check['actual']}"
-        yield Edge(source, node, look, f"{text}, {state}" if state else text)
+        text = _("{where}: {what}", where=check["name"], what=linked(COMMA, filter(None, (check["actual"], state))))
+        yield Edge(source, node, look, text)
 
 
 def _look(what: str, state: str, by_service: bool) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext
 
+from results.domain.messages import localized
 from results.queries.runs.trials import AttemptRow, SeriesHead, TrialDetail
 from webapp.charts.trial import CPU, MEAN, MOST_TOGETHER, RATE, TimeView, series_title
 from webapp.charts.waits import NAME as WAITS
+from webapp.text_order import by_text
 
 _SHORTEST_S = 2.0  # a series of one sample a second has no line in less
 
@@ -85,7 +87,7 @@ def _choices(heads: Sequence[SeriesHead]) -> list[tuple[str, str]]:
     listed = {"", _only(heads, RATE), _only(heads, MEAN)}
     others = {f"{head.name}@{head.node}": head.unit for head in heads if head.name != WAITS}
     titles = {key: series_title(key, unit) for key, unit in others.items() if key not in listed}
-    return [*usual, *sorted(titles.items(), key=lambda item: item[1])]
+    return [*usual, *by_text(titles.items(), lambda item: item[1])]
 
 
 def _usual(heads: Sequence[SeriesHead]) -> Iterator[tuple[str, str]]:
@@ -134,7 +136,7 @@ def missing(trial: TrialDetail, attempt: AttemptRow, duration_s: float | None) -
 def _reason(spec: Mapping[str, Any], attempt: AttemptRow, collector: str, duration_s: float) -> str:
     gap = next((gap for gap in attempt.gaps if collector and gap["source"] == collector), None)
     if gap is not None:
-        return gettext("not collected: {reason}").format(reason=gap["reason"])
+        return gettext("not collected: {reason}").format(reason=localized(gap["reason"]))
     if collector and collector not in (spec.get("collectors") or ()):
         return gettext("not collected: the plan does not have the collector {collector}").format(collector=collector)
     if duration_s < _SHORTEST_S:

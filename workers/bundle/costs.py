@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from results.domain.environment.layers import LayerKind
 from results.domain.matrix import ONE_LOAD, TrialSpec
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Manifest
 
@@ -64,7 +65,7 @@ def costs(whole: Part, manifest: Manifest, spec: TrialSpec) -> tuple[list[Measur
         elif count:
             measurements.append(Measurement(name, counts.work_done(m, value) / count, m.node))
     gaps = [
-        Gap("costs", node, _("{metrics}: {why}", metrics=", ".join(names), why=why))
+        Gap("costs", node, _("{metrics}: {why}", metrics=linked(COMMA, names), why=why))
         for (node, why), names in unknown.items()
     ]
     return measurements, gaps

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from results.domain.dataclass_json import ShapeError, from_json
@@ -15,6 +15,7 @@ from results.domain.errors import ParseError
 from results.domain.json_text import first_problem, readable, require_bounded, too_deep
 from results.domain.measurement.activity import ActivitySample
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.measurement.record_texts import holder_to_json, holder_with_messages
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
 
@@ -94,7 +95,7 @@ class Manifest:
     def to_json(self) -> str:
         """Return the manifest as it is stored: without secrets. Parsers read the specification: it is as it was planned
         but for passwords, which plans may not hold."""
-        value = masked_values(asdict(self)) | {"spec": masked_spec(self.spec)}
+        value = masked_values(holder_to_json(self)) | {"spec": masked_spec(self.spec)}
         return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
     @classmethod
@@ -109,7 +110,7 @@ class Manifest:
         try:
             if missing := [name for name in _ALWAYS_WRITTEN if name not in value]:
                 raise ShapeError(missing[0], "this field is missing")
-            return from_json(cls, value)
+            return from_json(cls, holder_with_messages(value))
         except ShapeError as error:
             raise _wrong(str(error)) from error
 
@@ -148,7 +149,7 @@ def _require_kinds(fields: Mapping[str, Any], kinds: Mapping[str, Any], place: s
     for name, kind in kinds.items():
         if name in fields:
             try:
-                from_json(kind, fields[name])
+                ActivitySample.from_json(fields[name]) if kind is ActivitySample else from_json(kind, fields[name])
             except ShapeError as error:
                 where = ".".join(filter(None, (place, name, error.path)))
                 raise _wrong(f"{where}: {error.what}") from error

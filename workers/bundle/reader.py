@@ -272,10 +272,17 @@ def _collected(name: str, reading: Reading, source: Source, *, required: bool) -
     except IngestError as error:
         if required:
             raise
-        return Part(gaps=(Gap(name, reading.node, readable(f"{error.where}: {error.why or error.what}")),))
+        return Part(gaps=(_gap_at(name, reading.node, error.where, error.why or error.what),))
     if parse_error is None:
         return part
-    return Part(gaps=(Gap(name, reading.node, readable(f"{parse_error['where']}: {parse_error['what']}")),))
+    made = restored(parse_error)
+    return Part(gaps=(_gap_at(name, reading.node, made["where"], made["what"]),))
+
+
+def _gap_at(source: str, node: str, where: str, why: str) -> Gap:
+    reason = _("{where}: {why}", where=where, why=why)
+    printable = readable(reason)  # a line of a raw file may be among the words
+    return Gap(source, node, reason if reason == printable else printable)
 
 
 def _possible(part: Part, source: Source) -> Part:
@@ -290,8 +297,8 @@ def _with_possible_phases(manifest: Manifest) -> Manifest:
     gaps: list[Gap] = []
     phases: list[PhaseTiming] = []
     for number, phase in enumerate(manifest.phases):
-        if why := impossible_phase(phase):
-            gaps.append(Gap("phase", "", f"{FILE}: phases[{number}].{why}"))
+        if why := impossible_phase(phase, f"{FILE}: phases[{number}]."):
+            gaps.append(Gap("phase", "", why))
         else:
             phases.append(phase)
     return replace(manifest, phases=tuple(phases), gaps=(*manifest.gaps, *gaps))

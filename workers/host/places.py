@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from results.domain.kinds.host_factors import DATA, PLACED, TABLESPACE, WAL
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from workers.postgres.server import Server
 
@@ -36,7 +37,7 @@ async def checks(server: Server, database: str, folders: Mapping[str, str], node
         if part == TABLESPACE:
             row = (await server.query(_WHERE, database=database))[0]
             files[part] = row["location"] or ""
-            other_tables = ", ".join(row["other_tables"][:5])
+            other_tables = linked(COMMA, row["other_tables"][:5])
             all_there = _("all tables are there")
             text = _("not all tables are there: {tables}", tables=other_tables) if other_tables else all_there
             results.append(Check(_("host.tablespace of tables"), node, all_there, text, not other_tables))

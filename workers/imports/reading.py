@@ -10,6 +10,7 @@ from importlib import import_module
 from results.domain.errors import ImportedFileError, TeitenError
 from results.domain.imports.text import require_readable, to_text
 from results.domain.imports.values import Format, ImportedTrial, SourceFile, TextFile
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,7 @@ def _format(texts: Sequence[TextFile], name: str) -> Format:
         raise ImportedFileError(
             _("There is no program {name!r} to import from.", name=name),
             where="format",
-            todo=_("There are {programs}, csv.", programs=", ".join(FORMATS)),
+            todo=_("There are {programs}, csv.", programs=linked(COMMA, FORMATS)),
         )
     recognised = [_recognised(text) for text in texts]
     for text, one in zip(texts, recognised, strict=True):
@@ -80,7 +81,7 @@ def _recognised(text: TextFile) -> Format | None:
 
 
 def _unknown(text: TextFile, name: str) -> ImportedFileError:
-    titles = ", ".join(one.title for one in FORMATS.values())
+    titles = linked(COMMA, (one.title for one in FORMATS.values()))
     return ImportedFileError(
         _("The file is not output of {program}.", program=FORMATS[name].title)
         if name

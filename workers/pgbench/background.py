@@ -68,7 +68,7 @@ async def finish(stage: Stage) -> None:
         await job.signal("INT")
         finished = await job.finished()
     except AgentError as error:
-        stage.recorder.gap("background", "primary", str(error))
+        stage.recorder.gap("background", "primary", error.words)
         return
     content = {
         "clock_offset_s": stage.clock_offset_s("primary"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results.domain.measurement.parsed_trial import Check
-from results.domain.messages import COMMA, linked
+from results.domain.messages import COMMA, SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 from workers.postgres import settings as server_settings
 from workers.postgres.server import Server
@@ -103,7 +103,7 @@ def check_access_method(
         f"{table}: {am}" for table, am in sorted(state.tables.items()) if am != exceptions.get(table, expected)
     ]
     mismatches += [_("{table}: missing", table=table) for table in sorted(exceptions.keys() - state.tables.keys())]
-    description = ", ".join([expected, *(f"{table}: {am}" for table, am in sorted(exceptions.items()))])
+    description = linked(COMMA, [expected, *(f"{table}: {am}" for table, am in sorted(exceptions.items()))])
     if mismatches:
         actual = linked(COMMA, mismatches[:5])
     else:
@@ -114,7 +114,7 @@ def check_access_method(
 def check_autovacuum(state: State, *, node: str) -> Check:
     """Check that autovacuum works on nothing in the database."""
     at_rest = _("at rest")
-    return Check(_("autovacuum at rest"), node, at_rest, "; ".join(state.busy) or at_rest, not state.busy)
+    return Check(_("autovacuum at rest"), node, at_rest, linked(SEMICOLON, state.busy) or at_rest, not state.busy)
 
 
 async def settle(server: Server, database: str, *, deadline_s: float = 60) -> State:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.server import Server
@@ -41,7 +42,7 @@ def record(stage: Stage, contents_by_node: dict[str, tuple[str, ...]]) -> None:
     for node, lines in contents_by_node.items():
         if node != "primary":
             differing = sorted(set(expected) ^ set(lines))
-            actual = "; ".join(differing[:_MOST_SHOWN]) if differing else _summary(lines)
+            actual = linked(SEMICOLON, differing[:_MOST_SHOWN]) if differing else _summary(lines)
             stage.recorder.check(
                 Check(_("data as on the primary"), node, _summary(expected), actual, lines == expected)
             )

@@ -11,6 +11,7 @@ from typing import Any
 from results.domain.dataclass_json import from_json
 from results.domain.messages import Message, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
+from results.domain.stored_texts import MESSAGES, in_english, made_of, with_texts
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,45 @@ class ActivitySample:
         return " ".join((self.headline, *(f"{line}." for line in self.lines)))
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        nodes = [asdict(node) | made_of({"trouble": node.trouble}) for node in self.nodes]
+        return asdict(self) | {"nodes": nodes}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ActivitySample:
+    def from_json(cls, value: Any) -> ActivitySample:
         """Read what `to_json` wrote. Raises ShapeError."""
+        if isinstance(value, Mapping) and isinstance(nodes := value.get("nodes"), list):
+            restored = [with_texts(node, ("trouble",)) if isinstance(node, Mapping) else node for node in nodes]
+            value = {**value, "nodes": restored}
         return from_json(cls, value)
 
 
 def sample_in(notes: Mapping[str, Any]) -> ActivitySample | None:
     """The look that an attempt's notes hold: the latest while it runs, the last one where it failed."""
     return ActivitySample.from_json(notes["look"]) if notes.get("look") else None
+
+
+def stall_to_json(since_s: float, sample: ActivitySample) -> dict[str, Any]:
+    """Return a time without progress, up to a sample of it, as an attempt's notes hold it."""
+    return {
+        "since_s": since_s,
+        "until_s": sample.at_s,
+        "seconds": sample.at_s - since_s,
+        "phase": sample.phase,
+        "lines": list(sample.lines),
+    } | made_of({str(number): line for number, line in enumerate(sample.lines)})
+
+
+def stalls_in(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The times without progress that an attempt's notes hold, with messages for their lines."""
+    stalls = notes.get("stalls")
+    return [_with_lines(one) for one in stalls if isinstance(one, Mapping)] if isinstance(stalls, list) else []
+
+
+def _with_lines(stall: Mapping[str, Any]) -> dict[str, Any]:
+    lines = stall.get("lines")
+    numbered = {str(number): line for number, line in enumerate(lines if isinstance(lines, list) else ())}
+    texts = with_texts({**numbered, MESSAGES: stall.get(MESSAGES)}, numbered)
+    return {**in_english(stall), "lines": list(texts.values())}
 
 
 def _clock(moment_s: float) -> str:

@@ -112,15 +112,19 @@ def without_impossible(part: Part, source: Source, droppable: Collection[str]) -
     return replace(part, measurements=tuple(kept), gaps=(*part.gaps, *gaps)) if gaps else part
 
 
-def impossible_phase(phase: PhaseTiming) -> str:
-    """Return the field of a phase that cannot be, and why; '' where there is none."""
-    found = _impossible_phase(phase)
+def impossible_phase(phase: PhaseTiming, place: str) -> str:
+    """Return the field of a phase that cannot be, and why; '' where there is none.
+
+    place: what stands before the field's name
+    """
+    found = _impossible_phase(phase, place)
     return _("{why}.", why=found) if found else ""
 
 
-def _impossible_phase(phase: PhaseTiming) -> str:
-    for field, seconds in (("seconds", phase.seconds), ("offset_s", phase.offset_s)):
+def _impossible_phase(phase: PhaseTiming, place: str = "") -> str:
+    for name, seconds in (("seconds", phase.seconds), ("offset_s", phase.offset_s)):
         if not 0 <= seconds <= LONGEST_S:
+            field = f"{place}{name}"
             return _("{field}: {seconds} s is nothing that a phase takes", field=field, seconds=_short(seconds))
     return ""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from results import sql
+from results.domain.stored_texts import in_english
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, matching_runs
 from results.queries.shared.words import as_messages
@@ -15,6 +17,7 @@ OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no"
 """no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
 _PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer than what others say
 WORKLOAD = "capabilities"
+_TEXTS = ("title", "group", "message", "compared")
 FILTERS = ("installation", "access_method", "agent", "capability")
 
 
@@ -50,7 +53,7 @@ class CapabilityRow:
     published: bool
 
     def __post_init__(self) -> None:
-        as_messages(self, "title", "group", "message", "compared")
+        as_messages(self, *_TEXTS)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,19 @@ class Answer:
     seconds: float
 
     def __post_init__(self) -> None:
-        as_messages(self, "title", "group", "message", "compared")
+        as_messages(self, *_TEXTS)
+
+
+@dataclass(frozen=True)
+class _StoredRow(CapabilityRow):
+    """messages: what its texts were made of; None of older answers."""
+
+    messages: Any
+
+
+@dataclass(frozen=True)
+class _StoredAnswer(Answer):
+    messages: Any
 
 
 @dataclass(frozen=True)
@@ -127,12 +142,14 @@ def newest_answers(
 
 def _newest(runs: RunFilter) -> list[CapabilityRow]:
     ids = matching_runs(RunSearch(runs, workloads=(WORKLOAD,)))
-    return sql.rows(CapabilityRow, sql.load(__file__), {"runs": list(ids)})
+    rows = sql.rows(_StoredRow, sql.load(__file__), {"runs": list(ids)})
+    return [CapabilityRow(**in_english(vars(row))) for row in rows]
 
 
 def answers_of(attempt_id: int) -> tuple[Answer, ...]:
     """The answers of one attempt, in the order of its checks. One query."""
-    return tuple(sql.rows(Answer, _OF_ATTEMPT, {"attempt_id": attempt_id}))
+    rows = sql.rows(_StoredAnswer, _OF_ATTEMPT, {"attempt_id": attempt_id})
+    return tuple(Answer(**in_english(vars(row))) for row in rows)
 
 
 def capability_matrix(
@@ -189,7 +206,7 @@ _OF_ATTEMPT = """
 SELECT label AS capability, content ->> 'title' AS title, content ->> 'group' AS "group",
     content ->> 'outcome' AS outcome, content ->> 'message' AS message, content ->> 'compared' AS compared,
     coalesce(content ->> 'statement', '') AS statement, coalesce(content ->> 'sqlstate', '') AS sqlstate,
-    (content ->> 'seconds')::float8 AS seconds
+    (content ->> 'seconds')::float8 AS seconds, (content -> 'messages')::json AS messages
 FROM results_document WHERE attempt_id = %(attempt_id)s AND kind = 'capability'
 ORDER BY (content ->> 'order')::integer, label
 """

@@ -12,7 +12,7 @@ SELECT DISTINCT ON (named.installation, named.access_method, named.agent, docume
     document.content ->> 'compared' AS compared,
     coalesce(document.content ->> 'statement', '') AS statement,
     coalesce(document.content ->> 'sqlstate', '') AS sqlstate,
-    (document.content ->> 'seconds')::float8 AS seconds,
+    (document.content ->> 'seconds')::float8 AS seconds, (document.content -> 'messages')::json AS messages,
     named.installation, named.version, named.access_method, named.agent,
     trial.run_id, trial.id AS trial_id, attempt.measured_from AS measured_at,
     run.publication_id IS NOT NULL AS published

@@ -11,10 +11,10 @@ from results import sql
 from results.domain.environment.layers import KeyDifference, difference
 from results.domain.measurement.histogram import Histogram, merge
 from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
+from results.domain.measurement.record_texts import with_messages
 from results.domain.measurement.series import Series
 from results.domain.statistics.metric_changes import MeasuredTrial, MetricChange, metric_changes, rest
 from results.queries.comparison.compare import Comparison, Point
-from results.queries.shared.words import stored
 from results.queries.why.families import Families
 
 RATE, MEAN = "tps", "latency.mean"
@@ -100,10 +100,10 @@ class Side:
         """What its trials say of a collector, equal words once."""
         gaps: dict[tuple[str, str], list[int]] = {}
         for attempt in self.attempts:
-            for gap in attempt.gaps:
+            for gap in with_messages("gaps", attempt.gaps):
                 if gap["source"] == collector:
-                    gaps.setdefault((str(gap["node"]), str(gap["reason"])), []).append(attempt.trial_id)
-        return tuple(Gap(collector, node, stored(reason), tuple(trials)) for (node, reason), trials in gaps.items())
+                    gaps.setdefault((str(gap["node"]), gap["reason"]), []).append(attempt.trial_id)
+        return tuple(Gap(collector, node, reason, tuple(trials)) for (node, reason), trials in gaps.items())
 
     def watched_by(self, collector: str) -> bool:
         return any(collector in attempt.collectors for attempt in self.attempts)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 from django.test import Client
+from django.utils import translation
 
 from results import models
 from results.queries.runs.trials import SeriesHead
@@ -96,6 +97,21 @@ def test_every_series_is_offered_and_the_usual_are_ticked() -> None:
     assert listed["tps"].series == "tps@client"
     assert listed["disk.write@primary"].title == "disk write of primary, B/s"
     assert not listed["waits@primary"].series
+
+
+def test_series_stand_by_what_they_are_called() -> None:
+    heads = [SeriesHead(name, "db", "", "%", 5) for name in ("run_queue", "disk.write", "memory.used", "disk.read")]
+    listed = {}
+    for code in ("en", "ja"):
+        with translation.override(code):
+            listed[code] = [option.title for option in options(heads, view(""))]
+    assert listed["en"] == ["disk read of db, %", "disk write of db, %", "memory used of db, %", "run queue of db, %"]
+    assert listed["ja"] == [
+        "dbのディスクの書き込み（%）",
+        "dbのディスクの読み込み（%）",
+        "dbの使用中のメモリ（%）",
+        "dbの実行待ち行列（%）",
+    ]
 
 
 def test_at_most_four_share_a_panel() -> None:

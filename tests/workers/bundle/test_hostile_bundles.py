@@ -21,6 +21,7 @@ from results import ingest, models
 from results.domain.errors import IngestError
 from results.domain.json_text import MOST_DEPTH
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import Message
 from tests import factories, hostile
 from workers import dispatch
 from workers.bundle import reader
@@ -147,6 +148,7 @@ def test_a_collector_that_says_what_cannot_be_costs_a_gap_or_the_trial_that_requ
     (gap,) = parsed.gaps
     assert (gap.source, gap.node) == ("pg_stat", "primary")
     assert gap.reason.startswith("collectors/pg_stat/primary: size.table primary ")
+    assert isinstance(gap.reason, Message), "it is shown in the reader's language"
     assert why in gap.reason
     assert parsed.succeeded
     names = {one.metric for one in parsed.measurements}

@@ -11,6 +11,8 @@ import pytest
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import ParseError
 from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, LayerUse, PhaseTiming, RawFile
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Manifest, Node
 
 MANIFEST = Manifest(
@@ -45,6 +47,26 @@ def test_it_is_read_as_it_was_written_and_written_the_same_again() -> None:
     assert read == MANIFEST
     assert read.to_json() == text
     assert '"ended_s": 60,' in text
+
+
+def test_it_keeps_what_its_texts_for_people_were_made_of() -> None:
+    reason = _("{what}: {error}", what="samples", error="exit 3")
+    check = Check(_("setting {name}", name="work_mem"), "primary", "4MB", "4MB", True)
+    text = replace(MANIFEST, gaps=(Gap("sar", "primary", reason),), checks=(check,)).to_json()
+    read = Manifest.from_json(text)
+    read_reason, name = read.gaps[0].reason, read.checks[0].name
+    assert (read_reason, name) == ("samples: exit 3", "setting work_mem")
+    assert isinstance(read_reason, Message)
+    assert isinstance(name, Message)
+    assert (read_reason.values, name.id) == (reason.values, "setting {name}")
+    assert read.to_json() == text
+
+
+@pytest.mark.parametrize("messages", ["junk", {"reason": {"id": "{a.x}", "values": {"a": "lost"}}}, [1]])
+def test_what_others_wrote_beside_its_texts_does_no_harm(messages: object) -> None:
+    content = json.loads(MANIFEST.to_json())
+    content["gaps"] = [{"source": "sar", "node": "primary", "reason": "lost", "messages": messages}]
+    assert Manifest.from_json(json.dumps(content)).gaps == (Gap("sar", "primary", "lost"),)
 
 
 def test_an_attempt_that_was_never_measured_has_no_window() -> None:

@@ -11,6 +11,9 @@ import pytest
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
+from results.domain.stored_texts import made_of
 from workers.workloads.access_method.parse import parse
 from workers.workloads.access_method.spec import SPEC
 
@@ -100,6 +103,16 @@ def test_what_was_refused_is_a_gap_and_no_number() -> None:
     assert "pgstattuple foo: only heap AM is supported (SQLSTATE 0A000)" in [gap.reason for gap in part.gaps]
     assert not has(part, "dead_tuples.found")
     assert has(parsed(recorded("15-heap")), "dead_tuples.found")
+
+
+def test_why_a_step_was_left_out_can_be_shown_in_another_language() -> None:
+    why = _("It needs '{step}', which was not done.", step="pages foo")
+    left_out = {"outcome": "skipped", "why": why, **made_of({"why": why})}
+    part = parsed(changed(recorded("15-heap"), "pgstattuple foo", **left_out))
+    [reason] = [gap.reason for gap in part.gaps if gap.reason.startswith("pgstattuple foo: ")]
+    assert reason == "pgstattuple foo: It needs 'pages foo', which was not done."
+    assert isinstance(reason, Message)
+    assert reason.values["why"].values == {"step": "pages foo"}
 
 
 def test_statistics_and_contents_agree_on_dead_rows() -> None:

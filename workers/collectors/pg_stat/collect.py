@@ -62,7 +62,7 @@ class PgStat:
         names = (_("statistics after"), pgettext_lazy("gap", "samples"), _("sizes"), _("server log"))
         for what, outcome in zip(names, gathered, strict=True):
             if isinstance(outcome, TeitenError):
-                stage.recorder.gap("pg_stat", node, _("{what}: {error}", what=what, error=str(outcome)))
+                stage.recorder.gap("pg_stat", node, _("{what}: {error}", what=what, error=outcome.words))
             elif isinstance(outcome, BaseException):
                 raise outcome
 

@@ -48,7 +48,7 @@ class Replication:
             try:
                 await work(stage, node)
             except TeitenError as error:
-                stage.recorder.gap("replication", node, _("{what}: {error}", what=what, error=str(error)))
+                stage.recorder.gap("replication", node, _("{what}: {error}", what=what, error=error.words))
 
 
 async def _start_sampler(stage: Stage, node: str) -> None:

@@ -9,6 +9,7 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.measurement.series import Series
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 
 from .samples import LAGS, Sample, age_series, lag_series, nodes_behind, read_samples, times
@@ -58,7 +59,7 @@ def _unknown_lags(samples: Sequence[Sample], series: Sequence[Series], reading: 
             reason = _(
                 "{missing}: unknown to {node} in all {count} samples of the window; a longer duration gives more "
                 "samples",
-                missing=", ".join(missing),
+                missing=linked(COMMA, missing),
                 node=reading.node,
                 count=sample_count,
             )

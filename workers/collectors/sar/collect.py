@@ -53,7 +53,7 @@ class Sar:
                 into=stage.recorder.file(f"{folder}/sadf.json"),
             )
         except CommandError as error:
-            reason = str(error)
+            reason = error.words
             if error.exit_status is not None:
                 why = (await job.stderr()).strip() or error.why
                 reason = _("sar left nothing to read: {why}", why=why)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from results.domain.errors import VerifyError
 from results.domain.measurement.parsed_trial import Check
-from results.domain.messages import SEMICOLON, linked
+from results.domain.messages import COMMA, SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.postgres.database import DROP_DATABASE
@@ -71,7 +71,7 @@ class Logical:
         await nodes.all_of(checks.record_primary(stage, node) for node in stage.spec.servers)
         tables = await stage.primary.query(statements.PUBLISHED, database=stage.database)
         none = _("none")
-        unpublished = ", ".join(table["name"] for table in tables if not table["published"]) or none
+        unpublished = linked(COMMA, (table["name"] for table in tables if not table["published"])) or none
         stage.recorder.check(
             Check(_("tables that are not published"), "primary", none, unpublished, unpublished == none)
         )

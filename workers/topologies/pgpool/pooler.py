@@ -10,6 +10,7 @@ from pathlib import Path
 from results.domain.errors import CommandError, ParseError, TrialError, VerifyError
 from results.domain.matrix.program_needs import ProgramNeed
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgpool import failover, process
@@ -120,7 +121,7 @@ async def _wait_until_ready(stage: Stage) -> None:
         try:
             actual = await _states(stage)
         except CommandError as error:  # not yet
-            actual = [error.why or str(error)]
+            actual = [error.why or error.words]
         if actual == expected:
             return
         await asyncio.sleep(_POLL_S)
@@ -130,8 +131,8 @@ async def _wait_until_ready(stage: Stage) -> None:
         where="arrange",
         why=_(
             "Expected: {expected}. Actual: {actual}.\n{log}",
-            expected="; ".join(expected),
-            actual=actual[0] if len(actual) == 1 else "; ".join(actual),
+            expected=linked(SEMICOLON, expected),
+            actual=linked(SEMICOLON, actual),
             log=log_lines,
         ),
         todo=_("Look at its log and the servers' logs, which are kept with the trial."),
@@ -144,7 +145,7 @@ async def _states(stage: Stage) -> list[str]:
         rows = read_rows(await process.show(stage, process.NODES), process.NODES, columns)
     except ParseError as error:
         raise TrialError(
-            _("pgpool-II is too old."), where="arrange", why=str(error), todo=_("Install 4.2 or later.")
+            _("pgpool-II is too old."), where="arrange", why=error.words, todo=_("Install 4.2 or later.")
         ) from error
     return [f"{row['status']}, {row['role']}" for row in sorted(rows, key=lambda row: int(row["node_id"]))]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from results.domain.errors import CommandError
 from results.domain.messages import gettext_lazy as _
+from results.domain.stored_texts import made_of
 from workers.interfaces import Stage
 from workers.pgbench.version import FIRST_WITH_ACCESS_METHODS
 from workers.postgres import database
@@ -116,7 +117,7 @@ class Driver:
                     _STATISTICS, database=self.stage.database, variables={"table": table}
                 )
             except CommandError as error:
-                return Verdict(Outcome.FAILED, str(error))
+                return Verdict(Outcome.FAILED, error.words)
             counted = int(rows[0]["n_tup_upd"]) if rows else 0
             if counted >= expected:
                 self._record(json.dumps(rows[0]), "")
@@ -188,5 +189,6 @@ class Driver:
         caches = {"caches": self.caches} if step.cold else {}
         values = [[value.metric, value.label, value.statement] for value in step.values]
         entry = {"step": step.name, "kind": step.kind, "times": step.times, "values": values, **caches, **more}
-        self.protocol.append({**entry, "outcome": verdict.outcome, "why": verdict.why})
+        why = {"why": verdict.why}
+        self.protocol.append({**entry, "outcome": verdict.outcome, **why, **made_of(why)})
         return verdict

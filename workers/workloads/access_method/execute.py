@@ -7,6 +7,7 @@ from pathlib import Path
 
 from results.domain.errors import CommandError, TrialError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
@@ -62,7 +63,7 @@ class AccessMethod:
     async def verify(self, stage: Stage) -> None:
         """Record a Check for empty tables, and for how caches will be found by the steps that depend on them."""
         none = _("none")
-        filled = ", ".join((await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or none
+        filled = linked(COMMA, (await stage.primary.query(_BEFORE, database=stage.database))[0]["filled"]) or none
         stage.recorder.check(Check(_("tables with rows"), "primary", none, filled, filled == none))
         policy, state = str(stage.spec.parameters["cold"]), stage.kept(Caches).state
         passed = policy != "required" or state == "cold"

@@ -12,8 +12,9 @@ from results.domain import json_text
 from results.domain.errors import ParseError, damaged
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Event, Gap, Measurement, Part
-from results.domain.messages import Message
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
+from results.domain.stored_texts import with_texts
 from workers.pgbench.report import Report, read_report
 
 from .outcome import Outcome
@@ -80,14 +81,14 @@ def parse(reading: Reading) -> Part:
             with damaged(_("not the output of this step"), entry.file, entry.stdout):
                 _READ[entry.kind](entry, results)
         elif entry is not broken:
-            reason = _("{step}: {why}", step=entry.step, why=Message(str(entry.why)))
+            reason = _("{step}: {why}", step=entry.step, why=entry.why)
             results.gaps.append(Gap(SOURCE, "primary", reason))
     with damaged(_("not the outputs of these steps"), "steps.json"):
         _after_all(results, complete=broken is None)
         other = _other_access_methods(results.sizes)
     failure: str = other
     if broken:
-        failure = _("The step '{step}' broke off. {why}", step=broken.step, why=Message(str(broken.why)))
+        failure = _("The step '{step}' broke off. {why}", step=broken.step, why=broken.why)
     return Part(
         measurements=tuple(results.measurements),
         documents=tuple(results.documents),
@@ -118,7 +119,7 @@ def _entry(number: int, item: Mapping[str, Any], files: Mapping[str, str]) -> En
         folder=f"{number:03d}",
         stdout=files.get(f"{number:03d}/stdout", ""),
         outcome=Outcome(item["outcome"]),
-        why=item["why"],
+        why=with_texts(item, ("why",))["why"],
         times=int(item["times"]),
         values=item["values"],
         started_s=item.get("started_s"),
@@ -307,7 +308,7 @@ def _other_access_methods(sizes: Mapping[str, Mapping[str, Any]]) -> str:
     ]
     if not different:
         return ""
-    return _("Tables are not stored by {expected}: {others}.", expected=expected, others=", ".join(different))
+    return _("Tables are not stored by {expected}: {others}.", expected=expected, others=linked(COMMA, different))
 
 
 def _events(entries: Sequence[Entry], reading: Reading) -> Iterator[Event]:

@@ -84,7 +84,7 @@ class Append:
         try:
             count = await detached.execute(stage, "rows", _ROWS, database=stage.database, deadline_s=stage.left_s)
         except TeitenError as error:
-            stage.recorder.gap("append", "primary", _("the rows could not be counted: {error}", error=str(error)))
+            stage.recorder.gap("append", "primary", _("the rows could not be counted: {error}", error=error.words))
             return
         counted = {"before": stage.kept(RowsBefore).count, "after": int(count)}
         stage.recorder.add("workload/rows.json", json.dumps(counted))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from results.domain.errors import VerifyError
 from results.domain.measurement.parsed_trial import Check
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from workers.interfaces import Stage
 from workers.pgbench.parameters import check_server
@@ -71,7 +72,7 @@ class BulkLoad:
             stage.recorder.check(Check(name, "client", str(rows), str(count), count == rows))
         before = (await stage.primary.query(_BEFORE, database=stage.database))[0]
         none = _("none")
-        filled = ", ".join(before["filled"]) or none
+        filled = linked(COMMA, before["filled"]) or none
         stage.recorder.check(Check(_("tables with rows"), "primary", none, filled, filled == none))
 
     async def start(self, stage: Stage) -> None:

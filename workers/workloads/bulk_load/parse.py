@@ -12,7 +12,7 @@ from results.domain.errors import ParseError, damaged
 from results.domain.exit_status import ending
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Event, Measurement, Part
-from results.domain.messages import SEMICOLON, linked
+from results.domain.messages import COMMA, SEMICOLON, linked
 from results.domain.messages import gettext_lazy as _
 
 from .data import TABLES, rows_of
@@ -121,7 +121,7 @@ def _broken_off(reading: Reading, printed: Printed) -> str:
         return failure
     done = {span.step for span in printed.spans}
     missing = [step for step in _STEPS if step not in done]
-    return _("The load ended without {steps}.", steps=", ".join(missing)) if missing else ""
+    return _("The load ended without {steps}.", steps=linked(COMMA, missing)) if missing else ""
 
 
 def _ended_badly(reading: Reading, folder: str, doing: str, where: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from results.domain.measurement.parsed_trial import Check
 from results.domain.messages import gettext_lazy as _
+from results.domain.stored_texts import made_of
 from workers.interfaces import Stage
 
 from .access_method import AccessMethod, find_access_method
@@ -71,6 +72,7 @@ def _record(stage: Stage, check: Capability, verdict: Verdict, log_text: str, ti
         "sqlstate": verdict.sqlstate,
         **timing,
     }
+    content |= made_of(content)
     stage.recorder.add(f"workload/checks/{check.name}.json", json.dumps(content, ensure_ascii=False, indent=1))
     if verdict.outcome is not Outcome.YES and log_text.strip():
         stage.recorder.add(f"workload/checks/{check.name}.log", log_text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from results.domain.errors import TeitenError
-from results.domain.messages import SEMICOLON, linked
+from results.domain.messages import BLANK, SEMICOLON, linked
 
 
 class Outcome(StrEnum):
@@ -77,7 +77,7 @@ def weigh(findings: Sequence[Finding], notes: Sequence[str] = (), compared: Sequ
 
 
 def in_a_row(sentences: Sequence[str]) -> str:
-    return linked(" ", sentences)
+    return linked(BLANK, sentences)
 
 
 def listed(parts: Sequence[str]) -> str:

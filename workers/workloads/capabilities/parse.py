@@ -9,6 +9,7 @@ from results.domain import json_text
 from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Document, Measurement, Part
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 
 ANSWERS = 2
@@ -42,7 +43,7 @@ def parse(reading: Reading) -> Part:
     return Part(
         measurements=_measurements(documents, outcomes),
         documents=documents,
-        failure=_("Checks that did not run: {names}.", names=", ".join(missing)) if missing else "",
+        failure=_("Checks that did not run: {names}.", names=linked(COMMA, missing)) if missing else "",
     )
 
 

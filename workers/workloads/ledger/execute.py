@@ -94,7 +94,7 @@ class Ledger:
         try:
             rows = await stage.servers[node].query(_PRESENT, database=stage.database, timeout_s=None)
         except TeitenError as error:
-            stage.recorder.gap("ledger", node, _("the rows could not be asked for: {error}", error=str(error)))
+            stage.recorder.gap("ledger", node, _("the rows could not be asked for: {error}", error=error.words))
             return
         stage.recorder.add("workload/present.json", json.dumps({"node": node, "ranges": rows}))
 

@@ -43,7 +43,7 @@ async def _read(stage: Stage) -> str:
         await _wait_for_sessions(stage)
         text = await stage.primary.execute(read("counters.sql"), database=stage.database, timeout_s=60)
     except TeitenError as error:
-        reason = _("the workers of the timed queries could not be read: {error}", error=str(error))
+        reason = _("the workers of the timed queries could not be read: {error}", error=error.words)
         stage.recorder.gap("ssb", "primary", reason)
         return ""
     return text.strip()

@@ -144,7 +144,7 @@ async def _end_sessions(stage: Stage) -> None:
     try:
         await stage.primary.query(read("end_sessions.sql"), variables=variables, timeout_s=_END_S)
     except AgentError as error:
-        reason = _("sessions of broken-off queries could not be looked for: {error}", error=str(error))
+        reason = _("sessions of broken-off queries could not be looked for: {error}", error=error.words)
         stage.recorder.gap("ssb", "primary", reason)
 
 
