@@ -21,7 +21,8 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized
 from results.domain.plan import DEFAULT_COLLECTORS, Kinds, PlanDraft, draft_of, targets
 from webapp.forms.levels import read_exclude, read_levels, text_of, typed, write_exclude, write_levels
-from webapp.forms.words import label, value_text
+from webapp.forms.words import key, label, value_text
+from webapp.text_order import by_text
 
 SPARE_ROWS = 2
 _MOST_NODES = 9  # that each have a chooser of their own
@@ -53,7 +54,8 @@ class Input:
     choices: (value, text).
     list: id of a datalist.
     refreshes: other inputs hang on its value.
-    upload: its text can be read from files."""
+    upload: its text can be read from files.
+    key: as in the TOML, where the label is in another language."""
 
     name: str
     label: str
@@ -68,6 +70,7 @@ class Input:
     maximum: float | None = None
     refreshes: bool = False
     upload: bool = False
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -375,6 +378,7 @@ def _input(parameter: Parameter, name: str, value: Any, *, optional: bool = Fals
         list="installations" if name == "installation" else "",
         minimum=parameter.minimum,
         maximum=parameter.maximum,
+        key=key(parameter.name),
     )
 
 
@@ -394,7 +398,7 @@ def _choices(parameter: Parameter, default: str, *, with_default: bool) -> tuple
 
 def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Input:
     text = text_of(parameter.default if value is None else value)
-    choices = [(name, spec.title) for name, spec in kinds.items()]
+    choices = by_text(((name, spec.title) for name, spec in kinds.items()), lambda one: localized(one[1]))
     if text not in kinds:
         choices.append((text, _("{name} (unknown)", name=text)))
     return Input(
@@ -406,6 +410,7 @@ def _chooser(parameter: Parameter, value: Any, kinds: Mapping[str, Any]) -> Inpu
         parameter.help,
         choices=tuple(choices),
         refreshes=True,
+        key=key(parameter.name),
     )
 
 
@@ -450,7 +455,7 @@ def _collectors(mapping: Mapping[str, Any], kinds: Kinds) -> tuple[Collector, ..
             name in chosen,
             name in required,
         )
-        for name in dict.fromkeys([*chosen, *known])
+        for name in dict.fromkeys([*chosen, *by_text(known, lambda name: localized(known[name].title))])
     )
 
 

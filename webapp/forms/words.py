@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from results.domain.messages import gettext_lazy as _
+from results.domain.kinds.parameter_names import parameter_name
+from results.domain.messages import localized, pgettext_lazy
 from results.domain.states import Standing
 from webapp.templatetags.teiten import state_words
 
-_LABELS = {
-    "name": _("name"),
-    "description": _("description"),
-    "workload": _("workload"),
-    "replicates": _("replicates"),
-    "seed": _("seed"),
-    "patience": _("patience"),
-    "standing": _("standing"),
-    "topology": _("topology"),
-    "installation": _("installation"),
-    "access_method": _("access method"),
-    "client_programs": _("client programs"),
-    "duration_s": _("duration"),
-    "warmup_s": _("warmup"),
-    "threads": _("threads"),
-    "data": _("data"),
-    "cache": _("cache"),
-}
+_UNITS = (  # that stand beside a field
+    pgettext_lazy("end of a parameter's name", "_s"),
+    pgettext_lazy("end of a parameter's name", "_ms"),
+)
 
 
 def label(name: str) -> str:
-    """Return what a parameter's field is called: of what every plan says in words, else as in the TOML."""
-    return _LABELS.get(name) or name.removesuffix("_s").removesuffix("_ms").replace("_", " ")
+    """Return what a parameter's field is called: its name without the unit."""
+    words = localized(parameter_name(name))
+    for unit in _UNITS:
+        words = words.removesuffix(localized(unit))
+    return words.replace("_", " ")
+
+
+def key(name: str) -> str:
+    """Return how a parameter is written in the TOML, where its field is called otherwise than by that."""
+    return "" if localized(parameter_name(name)) == name else name
 
 
 def value_text(value: str) -> str:

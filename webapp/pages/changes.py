@@ -19,7 +19,7 @@ from results.queries.shared.selection import Selection
 from webapp import urlstate
 from webapp.changes import words
 from webapp.changes.state import GROUP, of_metric, place_of, query_of
-from webapp.chooser import MOST_CHIPS, Chip, Chips, Chooser, text_choice, title
+from webapp.chooser import MOST_CHIPS, Chip, Chips, Chooser, by_title, text_choice, title
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
 
@@ -74,7 +74,7 @@ def _chooser(changes: Changes, selection: Selection, group: str) -> Chooser:
     along."""
     filtered = {facet.name for facet in changes.facets}
     chips = []
-    for facet in changes.facets:
+    for facet in by_title(changes.facets):
         chosen = selection.filters.get(facet.name, ())
         levels = tuple(Chip(text, text in chosen, trials, empty=not trials) for text, trials in facet.values)
         many = len(levels) > MOST_CHIPS

@@ -257,7 +257,7 @@ def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:
     """(query, text): newest runs that have something to compare, and the newest two of a plan."""
     ended = [run for run in runs if run.trials_done]
     single = [
-        (f"run={run.id}", gettext("Run {run}, {name}").format(run=run.id, name=run.name))
+        (f"run={run.id}", gettext("Run {run}, {name}").format(run=run.id, name=localized(run.name)))
         for run in ended
         if run.configurations > 1
     ]
@@ -266,6 +266,6 @@ def _suggestions(runs: Sequence[RunRow]) -> list[tuple[str, str]]:
     for run in ended:
         if (newer := newest.setdefault(run.name, run)) is not run:
             text = gettext("{name}: run {newer} against run {older}")
-            text = text.format(name=run.name, newer=newer.id, older=run.id)
+            text = text.format(name=localized(run.name), newer=newer.id, older=run.id)
             pairs.append((f"run={run.id},{newer.id}&series=run", text))
     return [*single[:SUGGESTED], *pairs[:SUGGESTED]]

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from results.domain.kinds.parameter_names import parameter_level, parameter_name
 from results.domain.messages import localized
 from results.domain.states import ENDED_RUNS, TrialState
 from results.domain.units import format_number, format_quantity, scale_for
 from results.queries.runs.runs import Cell, ConfigurationRow, RunDetail
 from results.queries.shared.ordering import DEFAULT
+from results.queries.shared.words import level_text
 from webapp.templatetags.teiten import duration, phase_words, state_words
 
 MOST_CELLS = 1000  # of a page, which sends itself again every few seconds: some 250 kB
@@ -123,7 +125,7 @@ def run_matrix(detail: RunDetail, shown: Shown) -> RunMatrix:
     divisor, unit = _scale(detail)
     headings = _headings([[row.levels.get(name, "") for name in varied] for row in configurations])
     return RunMatrix(
-        factors=tuple(name.removeprefix("setting.") for name in varied) or (gettext("configuration"),),
+        factors=tuple(parameter_name(name.removeprefix("setting.")) for name in varied) or (gettext("configuration"),),
         constant=_constants(detail),
         blocks=tuple(range(shown.columns.first, shown.columns.last + 1)),
         rows=tuple(
@@ -152,7 +154,7 @@ def _constants(detail: RunDetail) -> tuple[str, ...]:
     constants = []
     for factor in detail.factors:
         if len(factor["levels"]) == 1:
-            constants.append(f"{factor['name']} {factor['levels'][0] or DEFAULT}")
+            constants.append(parameter_level(factor["name"], level_text(factor["levels"][0] or DEFAULT)))
     return tuple(constants)
 
 
@@ -197,7 +199,9 @@ def _headings(levels: Sequence[Sequence[str]]) -> list[tuple[Head, ...]]:
     headings = []
     for index, row in enumerate(levels):
         start = _first_change(levels, index)
-        heads = [Head(row[factor] or DEFAULT, _span(levels, index, factor)) for factor in range(start, len(row))]
+        heads = [
+            Head(level_text(row[factor] or DEFAULT), _span(levels, index, factor)) for factor in range(start, len(row))
+        ]
         headings.append(tuple(heads))
     return headings
 

@@ -28,6 +28,7 @@ from webapp.charts.why import Look
 from webapp.chooser import title
 from webapp.compare.state import shortest
 from webapp.compare.trust import trust_line
+from webapp.labels import cell_name
 from webapp.language import joined
 from webapp.pages.common import wants_fragment
 from webapp.problems import missing_is_404
@@ -142,15 +143,14 @@ def _axis_titles(comparison: Comparison) -> dict[str, str]:
     return {axis: title(name, noun) for axis, name in names.items()}
 
 
-def _baselines(comparison: Comparison) -> list[str]:
-    """What may be chosen: a series, or, where they are not too many, any one cell."""
-    offered = [series for series in comparison.series if series]
-    cells = list(dict.fromkeys(f"{point.series}{CELL}{point.x}".strip() for point in comparison.points))
+def _baselines(comparison: Comparison) -> dict[str, str]:
+    """What may be chosen, a series, or, where they are not too many, any one cell, and what each is called."""
+    offered = {series: series for series in comparison.series if series}
+    cells = {f"{one.series}{CELL}{one.x}".strip(): cell_name(one.series, one.x) for one in comparison.points}
     if len(cells) <= MOST_CELLS:
-        offered += cells
-    if comparison.selection.baseline not in offered:
-        offered.append(comparison.selection.baseline)
-    return list(dict.fromkeys(offered))
+        offered = offered | cells
+    chosen = comparison.selection.baseline
+    return offered | {chosen: offered.get(chosen) or cells.get(chosen, chosen)}
 
 
 def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, Any]:

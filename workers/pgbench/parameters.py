@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, timed_limit_s
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 from .version import FIRST_WITH_ACCESS_METHODS, FIRST_WITH_DETAILED_FAILURES, require
 
@@ -18,44 +19,64 @@ _SLOW_TRANSACTION_S, _SLOW_OWN_S = 0.5, 30.0  # of pgbench's scripts, with as ma
 _BYTES_PER_SCALE = 15_500_000  # accounts with their key, tellers, branches: measured on 16
 
 DEFINE = Parameter(
-    "define",
+    pgettext_lazy("parameter", "define"),
     Kind.TEXT,
     "",
     _("Variables for the scripts, as 'name=value, name=value' (-D)."),
     pattern=rf"(\s*{_DEFINITION}(\s*,\s*{_DEFINITION})*)?",
 )
-CLIENTS = Parameter("clients", Kind.INTEGER, 1, _("Concurrent connections (-c)."), minimum=1, maximum=100000)
+CLIENTS = Parameter(
+    pgettext_lazy("parameter", "clients"), Kind.INTEGER, 1, _("Concurrent connections (-c)."), minimum=1, maximum=100000
+)
 PROTOCOL = Parameter(
-    "protocol",
+    pgettext_lazy("parameter", "protocol"),
     Kind.CHOICE,
     "simple",
     _("Query protocol (-M)."),
     choices=("simple", "extended", "prepared"),
 )
-RATE = Parameter("rate", Kind.NUMBER, 0, _("Target rate; 0 = as fast as possible (-R)."), minimum=0, unit="tps")
+RATE = Parameter(
+    pgettext_lazy("parameter", "rate"),
+    Kind.NUMBER,
+    0,
+    _("Target rate; 0 = as fast as possible (-R)."),
+    minimum=0,
+    unit="tps",
+)
 LATENCY_LIMIT_MS = Parameter(
-    "latency_limit_ms",
+    pgettext_lazy("parameter", "latency_limit_ms"),
     Kind.NUMBER,
     0,
     _("Transactions above this are counted as late, and skipped when a rate is set; 0 = no limit (-L)."),
     minimum=0,
     unit="ms",
 )
-CONNECT = Parameter("connect", Kind.BOOLEAN, False, _("A new connection for each transaction (-C)."))
+CONNECT = Parameter(
+    pgettext_lazy("parameter", "connect"), Kind.BOOLEAN, False, _("A new connection for each transaction (-C).")
+)
 TRANSACTIONS = Parameter(
-    "transactions",
+    pgettext_lazy("parameter", "transactions"),
     Kind.INTEGER,
     0,
     _("Transactions of each client (-t); 0 = run for the plan's duration (-T)."),
     minimum=0,
 )
-MAX_TRIES = Parameter("max_tries", Kind.INTEGER, 1, _("Tries of a failed transaction (15 and later)."), minimum=1)
+MAX_TRIES = Parameter(
+    pgettext_lazy("parameter", "max_tries"),
+    Kind.INTEGER,
+    1,
+    _("Tries of a failed transaction (15 and later)."),
+    minimum=1,
+)
 PER_STATEMENT = Parameter(
-    "per_statement", Kind.BOOLEAN, False, _("Mean latency, failures and retries of each statement (-r).")
+    pgettext_lazy("parameter", "per_statement"),
+    Kind.BOOLEAN,
+    False,
+    _("Mean latency, failures and retries of each statement (-r)."),
 )
 ACCOUNTS_PER_SCALE = 100_000
 SCALE = Parameter(
-    "scale",
+    pgettext_lazy("parameter", "scale"),
     Kind.INTEGER,
     1,
     _("Size of the data (-s): 100,000 accounts, some 15 MB, for each 1."),
@@ -65,14 +86,14 @@ SCALE = Parameter(
 )
 BACKGROUND = (
     Parameter(
-        "background",
+        pgettext_lazy("parameter", "background"),
         Kind.CHOICE,
         "none",
         _("Work on the primary in the midst of the measured window: a CHECKPOINT, or a VACUUM of the database."),
         choices=("none", "checkpoint", "vacuum"),
     ),
     Parameter(
-        "background_at_s",
+        pgettext_lazy("parameter", "background_at_s"),
         Kind.NUMBER,
         10,
         _("The second of the measured window at which that work begins."),

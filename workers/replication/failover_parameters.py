@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from results.domain.kinds.host_factors import MidRun
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 NONE, STOP, KILL, HANG, CUT = "none", "stop", "kill", "hang", "cut"
 NETWORK = "network"  # the host factor whose level `cut` an operator defines
 _WITH_FAILOVER = {"failover": (STOP, KILL, HANG, CUT)}
 
 FAILOVER = Parameter(
-    "failover",
+    pgettext_lazy("parameter", "failover"),
     Kind.CHOICE,
     NONE,
     _(
@@ -26,7 +27,7 @@ FAILOVER = Parameter(
     choices=(NONE, STOP, KILL, HANG, CUT),
 )
 FAILOVER_AT_S = Parameter(
-    "failover_at_s",
+    pgettext_lazy("parameter", "failover_at_s"),
     Kind.NUMBER,
     10,
     _("The second of the measured window at which the primary is lost."),
@@ -35,7 +36,7 @@ FAILOVER_AT_S = Parameter(
     only_with=_WITH_FAILOVER,
 )
 PROMOTE_AFTER_S = Parameter(
-    "promote_after_s",
+    pgettext_lazy("parameter", "promote_after_s"),
     Kind.NUMBER,
     0,
     _(

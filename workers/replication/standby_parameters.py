@@ -8,21 +8,22 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import Target
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 FIRST_VERSION = 120000  # from here on a standby's settings are settings
 MOST_STANDBYS = 16
 OFF = "off"
 
 CONNECTION = Parameter(
-    "connection",
+    pgettext_lazy("parameter", "connection"),
     Kind.CHOICE,
     "auto",
     _("How the client connects. auto: by Unix socket on one machine, by TCP between two."),
     choices=("auto", "tcp"),
 )
-STANDBYS = Parameter("standbys", Kind.INTEGER, 1, _("How many standbys."), 1, MOST_STANDBYS)
+STANDBYS = Parameter(pgettext_lazy("parameter", "standbys"), Kind.INTEGER, 1, _("How many standbys."), 1, MOST_STANDBYS)
 LOAD = Parameter(
-    "load",
+    pgettext_lazy("parameter", "load"),
     Kind.CHOICE,
     "primary",
     _(
@@ -32,7 +33,7 @@ LOAD = Parameter(
     choices=("primary", "standbys", "both"),
 )
 READS = Parameter(
-    "reads",
+    pgettext_lazy("parameter", "reads"),
     Kind.CHOICE,
     "select-only",
     _(

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 from results.domain.kinds.parameters import Kind, Parameter
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from results.domain.states import Standing
 
 NAME = r"[^\x00-\x1f\"'`$\\<>;|&]{1,120}"
 
 TEXTS = (
     Parameter(
-        "name",
+        pgettext_lazy("parameter", "name"),
         Kind.TEXT,
         "",
         _("What the plan is called on every page: up to 120 characters, none of them \" ' ` $ \\ < > ; | &."),
         pattern=NAME,
     ),
-    Parameter("description", Kind.SCRIPT, "", _("What the plan is to find out.")),
-    Parameter("workload", Kind.TEXT, "pgbench", _("What is run.")),
-    Parameter("replicates", Kind.INTEGER, 3, _("Blocks: how often every configuration is measured."), 1, 1000),
-    Parameter("seed", Kind.INTEGER, 1, _("Decides the random order within each block."), 0, 2**31 - 1),
+    Parameter(pgettext_lazy("parameter", "description"), Kind.SCRIPT, "", _("What the plan is to find out.")),
+    Parameter(pgettext_lazy("parameter", "workload"), Kind.TEXT, "pgbench", _("What is run.")),
     Parameter(
-        "patience",
+        pgettext_lazy("parameter", "replicates"),
+        Kind.INTEGER,
+        3,
+        _("Blocks: how often every configuration is measured."),
+        1,
+        1000,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "seed"),
+        Kind.INTEGER,
+        1,
+        _("Decides the random order within each block."),
+        0,
+        2**31 - 1,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "patience"),
         Kind.NUMBER,
         1,
         _(
@@ -32,7 +47,7 @@ TEXTS = (
         maximum=1000,
     ),
     Parameter(
-        "standing",
+        pgettext_lazy("parameter", "standing"),
         Kind.CHOICE,
         Standing.EXPLORATORY.value,
         _(
@@ -44,23 +59,23 @@ TEXTS = (
 )
 NEWEST, OWN = "newest", "own"  # of client_programs
 CONDITIONS = (
-    Parameter("topology", Kind.TEXT, "single", _("How the servers are arranged.")),
+    Parameter(pgettext_lazy("parameter", "topology"), Kind.TEXT, "single", _("How the servers are arranged.")),
     Parameter(
-        "installation",
+        pgettext_lazy("parameter", "installation"),
         Kind.TEXT,
         "",
         _("Which PostgreSQL: a version ('16', '16.9') or the name of an installation."),
         pattern=r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,80}",
     ),
     Parameter(
-        "access_method",
+        pgettext_lazy("parameter", "access_method"),
         Kind.TEXT,
         "",
         _("Table access method; empty is the server's default."),
         pattern=r"([a-z_][a-z0-9_]*)?",
     ),
     Parameter(
-        "client_programs",
+        pgettext_lazy("parameter", "client_programs"),
         Kind.TEXT,
         "",
         _(
@@ -70,17 +85,33 @@ CONDITIONS = (
         ),
         pattern=r"([A-Za-z0-9][A-Za-z0-9 ._+-]{0,80})?",
     ),
-    Parameter("duration_s", Kind.NUMBER, 60, _("Length of the measured window."), 1, 7 * 86400, unit="s"),
-    Parameter("warmup_s", Kind.NUMBER, 0, _("The load runs this long before the clock starts."), 0, 86400, unit="s"),
     Parameter(
-        "threads",
+        pgettext_lazy("parameter", "duration_s"),
+        Kind.NUMBER,
+        60,
+        _("Length of the measured window."),
+        1,
+        7 * 86400,
+        unit="s",
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "warmup_s"),
+        Kind.NUMBER,
+        0,
+        _("The load runs this long before the clock starts."),
+        0,
+        86400,
+        unit="s",
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "threads"),
         Kind.TEXT,
         "clients/2",
         _("pgbench threads: 'clients', 'clients/2' (at least 1) or a number."),
         pattern=r"clients(/[1-9][0-9]*)?|[1-9][0-9]*",
     ),
     Parameter(
-        "data",
+        pgettext_lazy("parameter", "data"),
         Kind.CHOICE,
         "reuse",
         _(
@@ -90,7 +121,7 @@ CONDITIONS = (
         choices=("fresh", "template", "reuse"),
     ),
     Parameter(
-        "cache",
+        pgettext_lazy("parameter", "cache"),
         Kind.CHOICE,
         "prewarm",
         _(

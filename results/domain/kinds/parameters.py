@@ -37,7 +37,7 @@ class Kind(StrEnum):
 class Parameter:
     """One parameter of a kind.
 
-    name: as in the TOML.
+    name: as in the TOML; marked as a message where other languages have a word for it (`parameter_names`).
     loads: part of what decides the loaded data (two trials that differ only in parameters that do not load may share
         data).
     pattern: a regular expression the whole text must match.
@@ -60,6 +60,9 @@ class Parameter:
     words: tuple[str, ...] = ()
     shell_with: Mapping[str, tuple[str, ...]] | None = field(default=None, hash=False)
     code: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", str(self.name))  # a key, never shown in another language by mistake
 
     def check(self, value: object) -> Scalar:
         """The value as this parameter's type. Raises ValueError with a sentence for the user."""

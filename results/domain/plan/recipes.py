@@ -134,7 +134,7 @@ class Recipe:
             mapping = {"client_programs": NEWEST} | mapping
         if name:
             mapping["name"] = name
-        mapping["description"] = f"{self.description}\n\nAfter {self.source}."
+        mapping["description"] = str(_after(self.description, self.source))
         if self.compare is Compare.ONE:
             return mapping | compared
         return mapping | {"factors": compared | dict(own.get("factors", {}))}
@@ -298,6 +298,16 @@ def translations(mapping: Mapping[str, Any], language: str) -> dict[str, str]:
         question = _question(_prose(str(mapping.get("description", ""))))
         pairs[question] = _prose(str(translated["description"])).partition("。")[0] + "。"
     return pairs
+
+
+def plan_description(text: str) -> Message:
+    """Return the description of a plan as a message, which is translated where it is still a ready plan's."""
+    description, after, source = text.removesuffix(".").rpartition("\n\nAfter ")
+    return _after(Message(description), Message(source)) if after and text.endswith(".") else Message(text)
+
+
+def _after(description: str, source: str) -> Message:
+    return _("{description}\n\nAfter {source}.", description=description, source=source)
 
 
 def _question(description: str) -> str:

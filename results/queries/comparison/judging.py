@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from results.domain.environment.difference import EnvironmentDifference, KeyJudgement, merged, ranked
 from results.domain.environment.rules import PLAN, Cause
+from results.domain.kinds.parameter_names import parameter_level
 from results.domain.measurement.metrics import Better
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
 from results.domain.statistics.verdict import Question, Verdict, judge
@@ -264,7 +266,7 @@ def _with_left_out(difference: EnvironmentDifference, left_out: Sequence[LeftOut
 
 
 def _levels_text(one: LeftOut) -> str:
-    return ", ".join(f"{name} {level}" for name, level in one.levels.items())
+    return linked(COMMA, (parameter_level(name, level) for name, level in one.levels.items()))
 
 
 def _mixture(

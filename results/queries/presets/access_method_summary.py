@@ -21,7 +21,7 @@ QUESTIONS = {
     _("index scan"): "index_scan.latency",
     "UPDATE": "update.latency",
     _("maintenance"): "maintenance.seconds",
-    "TPC-B-like": "tpcb.tps",
+    _("TPC-B-like"): "tpcb.tps",
 }
 
 

@@ -150,7 +150,7 @@ def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequenc
     lines = []
     for x in comparison.xs:
         cells = tuple(points.get((x, JOINT.join(column))) for column in ordered)
-        lines.append((level_name(by, x), cells))
+        lines.append((level_name(by, x, choice.whole), cells))
     unlabelled = ("", DEFAULT, choice.whole)
     wholes = [index for index, x in enumerate(comparison.xs) if x.split(JOINT)[0] in unlabelled]
     return AccessMethodTable(

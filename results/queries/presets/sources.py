@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from results import sql
+from results.domain.kinds.parameter_names import parameter_level
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import linked
 from results.queries.comparison.compare import Point
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.run_filter import KeptRuns
-from results.queries.shared.selection import JOINT
+from results.queries.shared.selection import JOINT, LABEL, PUBLISHED
 
 NEWEST = 200  # measured runs that are looked at; published ones are few and all are
 
@@ -60,17 +62,26 @@ def _distinct(levels: Mapping[str, Sequence[str]], names: Sequence[str]) -> int:
     return len(set(zip(*(levels[name] for name in names), strict=True)))
 
 
-def level_name(names: Sequence[str], text: str) -> str:
-    """A joint level in words: ('clients', 'scale'), '4 · 10' → 'clients 4 · scale 10'. What is not set is left out."""
+def level_name(names: Sequence[str], text: str, whole: str = "") -> str:
+    """A joint level in words: ('clients', 'scale'), '4 · 10' → 'clients 4 · scale 10'. What is not set is left out.
+
+    whole: the label that stands for all of a metric, as a message
+    """
     parts = text.split(JOINT)
     if len(parts) != len(names):
         return text
     words = [
-        part if name in ("label", "access_method") else f"{name.removeprefix('setting.')} {part}"
+        _level_in_words(name, whole if name == LABEL and part == whole else part)
         for name, part in zip(names, parts, strict=True)
-        if part not in (DEFAULT, "") and name != "published"
+        if part not in (DEFAULT, "") and name != PUBLISHED
     ]
-    return JOINT.join(words) or _("the only configuration")
+    return linked(JOINT, words) or _("the only configuration")
+
+
+def _level_in_words(name: str, level: str) -> str:
+    if name in (LABEL, "access_method"):
+        return level
+    return parameter_level(name.removeprefix("setting."), level)
 
 
 def trial_ids(points: Sequence[Point]) -> tuple[int, ...]:

@@ -147,7 +147,8 @@ class Group:
         for x, by_version in self.points.items():
             if len(by_version) > 1:
                 cells = tuple(self._cell(version, [x]) for version in shown)
-                rows.append(self._row(level_name(names, x), cells, self._selection(self.comparison.series, x)))
+                name = level_name(names, x, self.comparison.metric.whole)
+                rows.append(self._row(name, cells, self._selection(self.comparison.series, x)))
         return rows
 
     def _row(self, name: str, cells: tuple[VersionCell | None, ...], selection: Selection) -> VersionRow:

@@ -14,6 +14,7 @@ from results import models
 from results.domain.errors import restored
 from results.domain.messages import Message
 from results.domain.messages import gettext_lazy as _
+from results.domain.plan.recipes import plan_description
 from results.domain.secrets import masked_toml
 from results.models.plans import MissedCause
 from results.models.visible import Visible
@@ -30,6 +31,7 @@ COULD_NOT_RUN = "could not run plan"  # the verb of `workers.tasks.start_plan`
 class PlanRow:
     """One plan.
 
+    description: a message.
     schedule: 'minute hour day month weekday' (UTC), '' when it is not scheduled.
     make_up: whether one run makes up for those that its schedule missed while nothing of Teiten ran.
     failure: the error that kept its schedule from running it at failed_at, where no run has been made of it since."""
@@ -170,7 +172,7 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
     return PlanRow(
         id=plan.pk,
         name=plan.name,
-        description=plan.description,
+        description=plan_description(plan.description),
         workload=plan.workload,
         runs=plan.run_count,
         last_run_id=plan.last_run_id,

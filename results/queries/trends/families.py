@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from results import models, sql
 from results.domain.errors import TeitenError
@@ -72,12 +73,15 @@ class FamilyFacet:
 
     values: as of a Facet, for all other choices.
     chosen: the levels that are shown; none for all of them.
-    several: whether more than one level can be chosen."""
+    several: whether more than one level can be chosen.
+    factor: of one of the runs."""
 
     name: str
     values: tuple[tuple[str, int], ...]
     chosen: tuple[str, ...]
     several: bool
+    factor: bool
+    varies: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
 def _facets(known: Sequence[Family], filters: Filters, several: Collection[str]) -> tuple[FamilyFacet, ...]:
     """several: dimensions of which several levels can be chosen."""
     return tuple(
-        FamilyFacet(facet.name, facet.values, tuple(filters.get(facet.name, ())), facet.name in several)
+        FamilyFacet(facet.name, facet.values, tuple(filters.get(facet.name, ())), facet.name in several, facet.factor)
         for facet in facets(known, filters)
         if facet.varies
     )

@@ -292,3 +292,28 @@ def fields_after(member: Client, posted: dict[str, str]) -> str:
     """The form's fields, anew for what is chosen."""
     headers = {"HX-Request": "true", "HX-Target": "plan-fields"}
     return page_text(member.post("/plans/preview/", posted, headers=headers))
+
+
+def options_of(client: Client, field: str, language: str) -> list[str]:
+    page = client.get("/plans/add/", headers={"Accept-Language": language}).content.decode()
+    chooser = page.partition(f'id="{field}"')[2].partition("</select>")[0]
+    options = re.findall(r"<option[^>]*>(.*?)</option>", chooser, re.DOTALL)
+    return [" ".join(text.split()) for text in options]
+
+
+def test_workloads_and_topologies_are_offered_by_what_they_are_called(member: Client) -> None:
+    english, japanese = options_of(member, "topology", "en"), options_of(member, "topology", "ja")
+    assert english == sorted(english, key=str.casefold)
+    assert english[:4] == ["Cascading replication", "Endpoints of a cluster", "Logical replication", "pgpool-II"]
+    assert japanese == [
+        "pgpool-II",
+        "postgres_fdwによるシャーディング",
+        "カスケードレプリケーション",
+        "クラスタのエンドポイント",
+        "ストリーミングレプリケーション",
+        "単一サーバ",
+        "論理レプリケーション",
+    ]
+    workloads = options_of(member, "workload", "en")
+    assert workloads == sorted(workloads, key=str.casefold)
+    assert options_of(member, "workload", "ja")[-3:] == ["台帳", "追記", "独自のスクリプト・クエリ・コマンド"]

@@ -8,6 +8,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import SHELL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 from .listing import PATTERN, endpoints
 
@@ -20,7 +21,7 @@ def _shell_script(name: str, explanation: str) -> Parameter:
 
 PARAMETERS = (
     Parameter(
-        "endpoints",
+        pgettext_lazy("parameter", "endpoints"),
         Kind.TEXT,
         "127.0.0.1:5432",
         _(
@@ -30,7 +31,7 @@ PARAMETERS = (
         pattern=PATTERN,
     ),
     Parameter(
-        "user",
+        pgettext_lazy("parameter", "user"),
         Kind.TEXT,
         "postgres",
         _("The account on the cluster. Its password stands in ~/.pgpass of the agents' accounts."),
@@ -53,8 +54,8 @@ PARAMETERS = (
         ),
         choices=(ALL, FIRST, STANDBYS),
     ),
-    _shell_script("before", _("Shell commands for the client's agent before each trial.")),
-    _shell_script("after", _("Shell commands for the client's agent after each trial.")),
+    _shell_script(pgettext_lazy("parameter", "before"), _("Shell commands for the client's agent before each trial.")),
+    _shell_script(pgettext_lazy("parameter", "after"), _("Shell commands for the client's agent after each trial.")),
 )
 
 

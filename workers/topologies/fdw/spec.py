@@ -8,6 +8,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.replication.standby_parameters import CONNECTION
 
 FIRST_VERSION = 110000  # from here on rows find their way into foreign partitions
@@ -15,10 +16,16 @@ FIRST_WITH_ASYNC = 140000
 HASH = "hash"
 
 SHARDS = Parameter(
-    "shards", Kind.INTEGER, 2, _("Over how many servers the large tables are shared out."), 1, 8, loads=True
+    pgettext_lazy("parameter", "shards"),
+    Kind.INTEGER,
+    2,
+    _("Over how many servers the large tables are shared out."),
+    1,
+    8,
+    loads=True,
 )
 METHOD = Parameter(
-    "method",
+    pgettext_lazy("parameter", "method"),
     Kind.CHOICE,
     HASH,
     _("How rows are shared out by their key: by its hash, or by ranges of equal length."),
@@ -26,7 +33,7 @@ METHOD = Parameter(
     loads=True,
 )
 LEAST_ROWS = Parameter(
-    "least_rows",
+    pgettext_lazy("parameter", "least_rows"),
     Kind.INTEGER,
     10_000,
     _("Which tables are large: those of at least so many rows. Smaller ones stay on the primary."),

@@ -8,15 +8,23 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, Target, TopologySpec
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.replication.standby_parameters import CONNECTION, OFF, targets_among
 
 FIRST_VERSION = 100000
 FIRST_WITH_STREAMING = 140000
 _FIRST_WITH = {"on": FIRST_WITH_STREAMING, "parallel": 160000}
 
-SUBSCRIBERS = Parameter("subscribers", Kind.INTEGER, 1, _("How many servers subscribe to the primary's tables."), 1, 8)
+SUBSCRIBERS = Parameter(
+    pgettext_lazy("parameter", "subscribers"),
+    Kind.INTEGER,
+    1,
+    _("How many servers subscribe to the primary's tables."),
+    1,
+    8,
+)
 STREAMING = Parameter(
-    "streaming",
+    pgettext_lazy("parameter", "streaming"),
     Kind.CHOICE,
     OFF,
     _(
@@ -26,7 +34,7 @@ STREAMING = Parameter(
     choices=(OFF, "on", "parallel"),
 )
 SYNCHRONOUS = Parameter(
-    "synchronous",
+    pgettext_lazy("parameter", "synchronous"),
     Kind.CHOICE,
     OFF,
     _(
@@ -36,7 +44,7 @@ SYNCHRONOUS = Parameter(
     choices=(OFF, "remote_write", "on", "remote_apply"),
 )
 SUBSCRIBER_COMMIT = Parameter(
-    "subscriber_commit",
+    pgettext_lazy("parameter", "subscriber_commit"),
     Kind.CHOICE,
     OFF,
     _(

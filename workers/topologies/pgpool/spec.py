@@ -9,6 +9,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, RoleKind, Target, TopologySpec, cluster_name
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgpool.program import PROGRAM
 from workers.replication.failover_parameters import FAILOVER, FAILOVER_AT_S, HANG, KILL, NONE, STOP, loses_until_s
 from workers.replication.standby_parameters import CONNECTION, FIRST_VERSION
@@ -23,7 +24,7 @@ _WITH_PGPOOL = {"through": (PGPOOL,)}
 _WITH_FAILOVER = {"failover": (STOP, KILL, HANG)}
 
 MODE = Parameter(
-    "mode",
+    pgettext_lazy("parameter", "mode"),
     Kind.CHOICE,
     STREAMING,
     _(
@@ -32,16 +33,18 @@ MODE = Parameter(
     ),
     choices=(STREAMING, NATIVE),
 )
-SERVERS = Parameter("servers", Kind.INTEGER, 2, _("How many PostgreSQL servers there are."), 1, 8)
+SERVERS = Parameter(
+    pgettext_lazy("parameter", "servers"), Kind.INTEGER, 2, _("How many PostgreSQL servers there are."), 1, 8
+)
 THROUGH = Parameter(
-    "through",
+    pgettext_lazy("parameter", "through"),
     Kind.CHOICE,
     PGPOOL,
     _("Where the load goes: through pgpool-II, or directly to the servers, as the baseline."),
     choices=(PGPOOL, DIRECT),
 )
 CLIENT_SETS = Parameter(
-    "client_sets",
+    pgettext_lazy("parameter", "client_sets"),
     Kind.CHOICE,
     ONE,
     _(
@@ -51,7 +54,7 @@ CLIENT_SETS = Parameter(
     choices=(ONE, EACH),
 )
 LOAD_BALANCE = Parameter(
-    "load_balance",
+    pgettext_lazy("parameter", "load_balance"),
     Kind.CHOICE,
     SESSION,
     _(
@@ -62,14 +65,14 @@ LOAD_BALANCE = Parameter(
     only_with=_WITH_PGPOOL,
 )
 CONNECTION_CACHE = Parameter(
-    "connection_cache",
+    pgettext_lazy("parameter", "connection_cache"),
     Kind.BOOLEAN,
     True,
     _("pgpool-II keeps its connections to the servers when a client leaves."),
     only_with=_WITH_PGPOOL,
 )
 QUERY_CACHE = Parameter(
-    "query_cache",
+    pgettext_lazy("parameter", "query_cache"),
     Kind.BOOLEAN,
     False,
     _("pgpool-II keeps results of SELECT in shared memory until their tables change."),

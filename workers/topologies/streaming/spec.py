@@ -8,6 +8,7 @@ from results.domain.errors import Problem
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import PRIMARY, Role, TopologySpec
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.replication.failover_parameters import (
     FAILOVER,
     FAILOVER_AT_S,
@@ -28,7 +29,7 @@ from workers.replication.standby_parameters import (
 )
 
 SYNCHRONOUS = Parameter(
-    "synchronous",
+    pgettext_lazy("parameter", "synchronous"),
     Kind.CHOICE,
     OFF,
     _(
@@ -38,7 +39,7 @@ SYNCHRONOUS = Parameter(
     choices=(OFF, "remote_write", "on", "remote_apply"),
 )
 QUORUM = Parameter(
-    "quorum",
+    pgettext_lazy("parameter", "quorum"),
     Kind.INTEGER,
     0,
     _("How many standbys a commit waits for, whichever are first; 0: for all of them."),

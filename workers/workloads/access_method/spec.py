@@ -9,6 +9,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec, timed_limit_s
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench.parameters import tables_bytes
 from workers.pgbench.program import PGBENCH
 
@@ -21,7 +22,7 @@ _NARROW_BYTES, _WIDE_BYTES = 180, 690  # of a row, with its index entries: measu
 
 PARAMETERS = (
     Parameter(
-        "rows",
+        pgettext_lazy("parameter", "rows"),
         Kind.INTEGER,
         1_000_000,
         _("Rows of foo: a number and three texts of 32 random digits. Sizes the whole profile."),
@@ -30,7 +31,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "wide_rows",
+        pgettext_lazy("parameter", "wide_rows"),
         Kind.INTEGER,
         0,
         _("Rows of the table of 20 texts that is scanned; 0 = five for each row of foo."),
@@ -38,10 +39,24 @@ PARAMETERS = (
         maximum=_MOST,
         loads=True,
     ),
-    Parameter("range_rows", Kind.INTEGER, 1_000, _("Rows of a range."), minimum=1, maximum=1_000_000),
-    Parameter("scan_repetitions", Kind.INTEGER, 3, _("Scans of each column."), minimum=1, maximum=1_000),
     Parameter(
-        "row_repetitions",
+        pgettext_lazy("parameter", "range_rows"),
+        Kind.INTEGER,
+        1_000,
+        _("Rows of a range."),
+        minimum=1,
+        maximum=1_000_000,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "scan_repetitions"),
+        Kind.INTEGER,
+        3,
+        _("Scans of each column."),
+        minimum=1,
+        maximum=1_000,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "row_repetitions"),
         Kind.INTEGER,
         10_000,
         _("Index scans, and updates, of one row."),
@@ -49,7 +64,7 @@ PARAMETERS = (
         maximum=100_000_000,
     ),
     Parameter(
-        "range_repetitions",
+        pgettext_lazy("parameter", "range_repetitions"),
         Kind.INTEGER,
         100,
         _("Index scans, and updates, of a range of rows."),
@@ -57,7 +72,7 @@ PARAMETERS = (
         maximum=100_000_000,
     ),
     Parameter(
-        "updates",
+        pgettext_lazy("parameter", "updates"),
         Kind.INTEGER,
         0,
         _(
@@ -68,10 +83,13 @@ PARAMETERS = (
         maximum=_MOST,
     ),
     Parameter(
-        "tpcb", Kind.BOOLEAN, True, _("Run pgbench's TPC-B-like script for the plan's duration, with one client.")
+        pgettext_lazy("parameter", "tpcb"),
+        Kind.BOOLEAN,
+        True,
+        _("Run pgbench's TPC-B-like script for the plan's duration, with one client."),
     ),
     Parameter(
-        "tpcb_scale",
+        pgettext_lazy("parameter", "tpcb_scale"),
         Kind.INTEGER,
         0,
         _("Scale of its tables; 0 = 1 for each 5,000 rows of foo, at least 1."),
@@ -80,7 +98,7 @@ PARAMETERS = (
     ),
     Parameter("fillfactor", Kind.INTEGER, 100, _("Fill factor of foo."), minimum=10, maximum=100, unit="%", loads=True),
     Parameter(
-        "heap_baseline",
+        pgettext_lazy("parameter", "heap_baseline"),
         Kind.BOOLEAN,
         True,
         _(
@@ -90,7 +108,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "cold",
+        pgettext_lazy("parameter", "cold"),
         Kind.CHOICE,
         "when-allowed",
         _(

@@ -8,6 +8,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench import metrics as pgbench
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE
 from workers.pgbench.program import PGBENCH
@@ -16,16 +17,23 @@ ONE_BY_ONE, TOGETHER = "one-by-one", "together"
 FIRST_WITH_PARTITIONED_INDEXES = 110000
 
 PARAMETERS = (
-    Parameter("rows_per_transaction", Kind.INTEGER, 10, _("Rows that a transaction inserts."), minimum=1, maximum=1000),
     Parameter(
-        "inserts",
+        pgettext_lazy("parameter", "rows_per_transaction"),
+        Kind.INTEGER,
+        10,
+        _("Rows that a transaction inserts."),
+        minimum=1,
+        maximum=1000,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "inserts"),
         Kind.CHOICE,
         ONE_BY_ONE,
         _("one-by-one: an INSERT for each row between BEGIN and COMMIT; together: one INSERT for all of them."),
         choices=(ONE_BY_ONE, TOGETHER),
     ),
     Parameter(
-        "partition_s",
+        pgettext_lazy("parameter", "partition_s"),
         Kind.INTEGER,
         60,
         _("How long a partition is: they are made before the load begins, for all of its time."),
@@ -34,7 +42,7 @@ PARAMETERS = (
         unit="s",
     ),
     Parameter(
-        "index",
+        pgettext_lazy("parameter", "index"),
         Kind.CHOICE,
         "source",
         _("source: an index on (source, at), into which rows go at random places; time: on (at), at its end; none."),

@@ -9,6 +9,7 @@ from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import TOTAL, Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 from .data import PARTS
 
@@ -18,7 +19,7 @@ _S_PER_MB = 2.0
 
 PARAMETERS = (
     Parameter(
-        "size_mb",
+        pgettext_lazy("parameter", "size_mb"),
         Kind.INTEGER,
         100,
         _("About how many megabytes (10^6) the files hold that are loaded: 17,400 rows each."),
@@ -29,7 +30,7 @@ PARAMETERS = (
     ),
     Parameter("seed", Kind.INTEGER, 1, _("Decides the values in the rows."), minimum=0, maximum=2**31 - 1, loads=True),
     Parameter(
-        "jobs",
+        pgettext_lazy("parameter", "jobs"),
         Kind.INTEGER,
         1,
         _(
@@ -40,7 +41,7 @@ PARAMETERS = (
         maximum=PARTS,
     ),
     Parameter(
-        "wal_skipping",
+        pgettext_lazy("parameter", "wal_skipping"),
         Kind.BOOLEAN,
         False,
         _(

@@ -8,6 +8,7 @@ from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 _BYTES = 600_000_000  # three clusters at once, with their write-ahead log
 _BYTES_PER_ROW = 4_000
@@ -50,7 +51,7 @@ _CHECK = "|".join(CHECKS)
 
 PARAMETERS = (
     Parameter(
-        "rows",
+        pgettext_lazy("parameter", "rows"),
         Kind.INTEGER,
         2000,
         _("Rows of the tables that the checks make and compare."),
@@ -58,7 +59,7 @@ PARAMETERS = (
         maximum=200_000,
     ),
     Parameter(
-        "checks",
+        pgettext_lazy("parameter", "checks"),
         Kind.TEXT,
         "",
         _("Only these checks, by name, with commas between them; empty for all of them."),
@@ -66,7 +67,7 @@ PARAMETERS = (
         words=CHECKS,
     ),
     Parameter(
-        "deadline",
+        pgettext_lazy("parameter", "deadline"),
         Kind.NUMBER,
         300,
         _("After this time a check is given up, with the outcome unknown."),

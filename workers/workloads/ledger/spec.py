@@ -9,6 +9,7 @@ from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import service
 from workers.pgbench.parameters import CLIENTS, PROTOCOL, RATE
@@ -19,7 +20,7 @@ PARAMETERS = (
     PROTOCOL,
     RATE,
     Parameter(
-        "retry_ms",
+        pgettext_lazy("parameter", "retry_ms"),
         Kind.INTEGER,
         100,
         _(
@@ -31,7 +32,7 @@ PARAMETERS = (
         unit="ms",
     ),
     Parameter(
-        "silence_s",
+        pgettext_lazy("parameter", "silence_s"),
         Kind.INTEGER,
         5,
         _(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import PGBENCH_CODE, SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import (
     BACKGROUND,
@@ -33,7 +34,7 @@ _ONE_SCRIPT = rf"({_NAME})(@\d{{1,9}})?"
 
 PARAMETERS = (
     Parameter(
-        "script",
+        pgettext_lazy("parameter", "script"),
         Kind.TEXT,
         "tpcb-like",
         _(
@@ -43,9 +44,15 @@ PARAMETERS = (
         pattern=rf"{_ONE_SCRIPT}(\s*,\s*{_ONE_SCRIPT})*",
         words=(*BUILTINS, CUSTOM),
     ),
-    Parameter("custom_script", Kind.SCRIPT, "", _("The pgbench script that 'custom' stands for."), code=PGBENCH_CODE),
     Parameter(
-        "setup_script",
+        pgettext_lazy("parameter", "custom_script"),
+        Kind.SCRIPT,
+        "",
+        _("The pgbench script that 'custom' stands for."),
+        code=PGBENCH_CODE,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "setup_script"),
         Kind.SCRIPT,
         "",
         _("SQL run after the pgbench tables are loaded: whatever else a custom script needs."),
@@ -80,7 +87,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "partitions",
+        pgettext_lazy("parameter", "partitions"),
         Kind.INTEGER,
         0,
         _("Partitions of pgbench_accounts; 0 = not partitioned (13 and later)."),
@@ -88,15 +95,21 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "partition_method",
+        pgettext_lazy("parameter", "partition_method"),
         Kind.CHOICE,
         "range",
         _("How pgbench_accounts is partitioned."),
         choices=("range", "hash"),
         loads=True,
     ),
-    Parameter("unlogged", Kind.BOOLEAN, False, _("Unlogged tables."), loads=True),
-    Parameter("foreign_keys", Kind.BOOLEAN, False, _("Foreign keys between the tables."), loads=True),
+    Parameter(pgettext_lazy("parameter", "unlogged"), Kind.BOOLEAN, False, _("Unlogged tables."), loads=True),
+    Parameter(
+        pgettext_lazy("parameter", "foreign_keys"),
+        Kind.BOOLEAN,
+        False,
+        _("Foreign keys between the tables."),
+        loads=True,
+    ),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from results.domain.kinds.parameters import Kind, Parameter, Scalar
 from results.domain.kinds.specs import WorkloadSpec, by_pgbench
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench.metrics import METRICS
 from workers.pgbench.parameters import BACKGROUND, CLIENTS, PROTOCOL, RATE, SCALE, tables_bytes
 from workers.pgbench.program import PGBENCH
@@ -18,7 +19,7 @@ _INDEX_BYTES_PER_SCALE = 2_300_000  # measured on 16, and the same as the primar
 
 PARAMETERS = (
     Parameter(
-        "variant",
+        pgettext_lazy("parameter", "variant"),
         Kind.CHOICE,
         COUNT,
         _(
@@ -29,7 +30,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "row_count",
+        pgettext_lazy("parameter", "row_count"),
         Kind.INTEGER,
         10000,
         _(

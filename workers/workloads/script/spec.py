@@ -11,6 +11,7 @@ from results.domain.kinds.parameters import SQL_CODE, Kind, Parameter, Scalar
 from results.domain.kinds.specs import Longest, WorkloadSpec, by_duration, half_a_minute
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench import metrics as pgbench
 from workers.pgbench import parameters as shared
 from workers.pgbench import program
@@ -30,7 +31,7 @@ def _only(parameter: Parameter, *forms: str) -> Parameter:
 
 PARAMETERS = (
     Parameter(
-        "form",
+        pgettext_lazy("parameter", "form"),
         Kind.CHOICE,
         PGBENCH,
         _(
@@ -40,7 +41,7 @@ PARAMETERS = (
         choices=(PGBENCH, QUERIES, COMMAND),
     ),
     Parameter(
-        "text",
+        pgettext_lazy("parameter", "text"),
         Kind.SCRIPT,
         "",
         _(
@@ -55,7 +56,7 @@ PARAMETERS = (
         ),
     ),
     Parameter(
-        "setup",
+        pgettext_lazy("parameter", "setup"),
         Kind.SCRIPT,
         "",
         _("SQL, run by psql in the empty database: makes the data."),
@@ -78,12 +79,19 @@ PARAMETERS = (
         shared.CLIENTS, help=_("Concurrent connections; $TEITEN_CLIENTS in a command. Of the form queries at most 500.")
     ),
     _only(
-        Parameter("passes", Kind.INTEGER, 3, _("How often each client runs all queries in order."), 1, 10_000),
+        Parameter(
+            pgettext_lazy("parameter", "passes"),
+            Kind.INTEGER,
+            3,
+            _("How often each client runs all queries in order."),
+            1,
+            10_000,
+        ),
         QUERIES,
     ),
     _only(
         Parameter(
-            "headline",
+            pgettext_lazy("parameter", "headline"),
             Kind.TEXT,
             "",
             _("The metric that pages show first; empty: the time taken."),
@@ -92,7 +100,7 @@ PARAMETERS = (
         COMMAND,
     ),
     Parameter(
-        "deadline_s",
+        pgettext_lazy("parameter", "deadline_s"),
         Kind.NUMBER,
         3600,
         _("What has not ended then is ended, and the trial fails: the setup, and queries or a command as a whole."),

@@ -9,6 +9,7 @@ from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import GRACE_S, Longest, WorkloadSpec
 from results.domain.measurement.metrics import TOTAL, Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 
 from .sequence import ALL, IN_ORDER, QUERIES, SHUFFLED, selected_queries
 from .sizes import sizes
@@ -24,7 +25,7 @@ _PART_BYTES, _PERSON_BYTES = 120, 140
 
 PARAMETERS = (
     Parameter(
-        "scale_factor",
+        pgettext_lazy("parameter", "scale_factor"),
         Kind.NUMBER,
         1,
         _("Size of the data: 6,000,000 rows of the fact table, some 650 MB, for each 1."),
@@ -42,7 +43,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "generator",
+        pgettext_lazy("parameter", "generator"),
         Kind.CHOICE,
         GENERATOR,
         _("Version of the generator: another one makes other rows."),
@@ -50,12 +51,24 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter("clients", Kind.INTEGER, 1, _("Sessions that run the queries at once."), minimum=1, maximum=1000),
-    Parameter("passes", Kind.INTEGER, 1, _("How often each client runs all its queries."), minimum=1, maximum=1000),
     Parameter(
-        "warmup_passes", Kind.INTEGER, 0, _("Passes before the clock starts, by every client."), minimum=0, maximum=100
+        pgettext_lazy("parameter", "passes"),
+        Kind.INTEGER,
+        1,
+        _("How often each client runs all its queries."),
+        minimum=1,
+        maximum=1000,
     ),
     Parameter(
-        "queries",
+        pgettext_lazy("parameter", "warmup_passes"),
+        Kind.INTEGER,
+        0,
+        _("Passes before the clock starts, by every client."),
+        minimum=0,
+        maximum=100,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "queries"),
         Kind.TEXT,
         ALL,
         _("The queries of a pass: all, or some of the thirteen as 'q2.1, q3.4'."),
@@ -63,15 +76,22 @@ PARAMETERS = (
         words=(ALL, *QUERIES),
     ),
     Parameter(
-        "order",
+        pgettext_lazy("parameter", "order"),
         Kind.CHOICE,
         IN_ORDER,
         _("In order: as listed, by every client. Shuffled: each pass of each client in an order of its own."),
         choices=(IN_ORDER, SHUFFLED),
     ),
-    Parameter("order_seed", Kind.INTEGER, 1, _("Decides the shuffled orders."), minimum=0, maximum=2**31 - 1),
     Parameter(
-        "explain",
+        pgettext_lazy("parameter", "order_seed"),
+        Kind.INTEGER,
+        1,
+        _("Decides the shuffled orders."),
+        minimum=0,
+        maximum=2**31 - 1,
+    ),
+    Parameter(
+        pgettext_lazy("parameter", "explain"),
         Kind.BOOLEAN,
         True,
         _(
@@ -80,7 +100,7 @@ PARAMETERS = (
         ),
     ),
     Parameter(
-        "count_workers",
+        pgettext_lazy("parameter", "count_workers"),
         Kind.BOOLEAN,
         True,
         _(
@@ -90,7 +110,7 @@ PARAMETERS = (
         ),
     ),
     Parameter(
-        "indexes",
+        pgettext_lazy("parameter", "indexes"),
         Kind.CHOICE,
         KEYS,
         _("None; the primary keys of all tables; the keys and an index on each foreign-key column of the fact table."),
@@ -98,7 +118,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "fact_access_method",
+        pgettext_lazy("parameter", "fact_access_method"),
         Kind.TEXT,
         "",
         _("Table access method of the fact table alone (12 and later); empty is that of all tables."),
@@ -113,7 +133,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "load_jobs",
+        pgettext_lazy("parameter", "load_jobs"),
         Kind.INTEGER,
         1,
         _(

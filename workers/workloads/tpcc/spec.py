@@ -9,6 +9,7 @@ from results.domain.kinds.programs import AWK
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.measurement.metrics import TOTAL, Better, Metric
 from results.domain.messages import gettext_lazy as _
+from results.domain.messages import pgettext_lazy
 from workers.pgbench import metrics, parameters
 from workers.pgbench.program import PGBENCH
 
@@ -23,7 +24,7 @@ _DISTRICTS = 10
 
 PARAMETERS = (
     Parameter(
-        "warehouses",
+        pgettext_lazy("parameter", "warehouses"),
         Kind.INTEGER,
         1,
         _("Size of the data: some 105 MB for each warehouse."),
@@ -32,7 +33,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "data_seed",
+        pgettext_lazy("parameter", "data_seed"),
         Kind.INTEGER,
         1,
         _("Decides every random value of the data, and the constants of the non-uniform choices."),
@@ -41,7 +42,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "customers_per_district",
+        pgettext_lazy("parameter", "customers_per_district"),
         Kind.INTEGER,
         3000,
         _("Customers, and orders at the start, of each district. The specification's 3000, or fewer for a try."),
@@ -50,7 +51,7 @@ PARAMETERS = (
         loads=True,
     ),
     Parameter(
-        "items",
+        pgettext_lazy("parameter", "items"),
         Kind.INTEGER,
         100_000,
         _("Items, and lines of stock of each warehouse. The specification's 100,000, or fewer for a try."),
@@ -58,7 +59,13 @@ PARAMETERS = (
         maximum=100_000,
         loads=True,
     ),
-    Parameter("foreign_keys", Kind.BOOLEAN, False, _("Foreign keys between the tables."), loads=True),
+    Parameter(
+        pgettext_lazy("parameter", "foreign_keys"),
+        Kind.BOOLEAN,
+        False,
+        _("Foreign keys between the tables."),
+        loads=True,
+    ),
     Parameter(
         "fillfactor",
         Kind.INTEGER,
@@ -69,17 +76,24 @@ PARAMETERS = (
         unit="%",
         loads=True,
     ),
-    Parameter("load_jobs", Kind.INTEGER, 2, _("Sessions that load at once."), minimum=1, maximum=256),
+    Parameter(
+        pgettext_lazy("parameter", "load_jobs"),
+        Kind.INTEGER,
+        2,
+        _("Sessions that load at once."),
+        minimum=1,
+        maximum=256,
+    ),
     parameters.CLIENTS,
     Parameter(
-        "home",
+        pgettext_lazy("parameter", "home"),
         Kind.CHOICE,
         "fixed",
         _("The home warehouse: fixed = always the same for a client, random = another one for each transaction."),
         choices=("fixed", "random"),
     ),
     Parameter(
-        "isolation",
+        pgettext_lazy("parameter", "isolation"),
         Kind.CHOICE,
         READ_COMMITTED,
         _("Isolation level of all transactions; above read committed only with pgbench 15 and later."),

@@ -19,6 +19,7 @@ from results.domain.plan.recipes import (
     Recipe,
     example,
     from_toml,
+    plan_description,
     read_all,
     shortened,
     translations,
@@ -311,3 +312,16 @@ def test_every_ready_plan_is_there_in_japanese_with_the_same_figures(recipe: Rec
         figures = re.findall(r"\d[\d,]*+(?:\.\d+)*+(?! million)", text)
         assert [figure for figure in figures if figure.rstrip(",") not in japanese[text]] == []
     assert japanese[recipe.question].endswith("か。")
+
+
+@pytest.mark.parametrize("recipe", SHELF.plans, ids=lambda recipe: recipe.slug)
+def test_the_description_of_a_plan_that_is_still_a_ready_plans_has_its_translations(recipe: Recipe) -> None:
+    text = example(recipe, recipe.laptop)["description"]
+    description = plan_description(text)
+    assert (type(text), description) == (str, text)
+    assert {value.id for value in description.values.values()} == {recipe.description, recipe.source}
+
+
+@pytest.mark.parametrize("text", ["", "Mine.", "Mine.\n\nAfter lunch", "After A report."])
+def test_any_other_description_of_a_plan_is_as_it_was_written(text: str) -> None:
+    assert (plan_description(text), plan_description(text).values) == (text, {})
