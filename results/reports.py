@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from results import models
 from results.domain.errors import StateError, TeitenError
 from results.domain.messages import LANGUAGES, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
+from results.models.reports import InLanguages
 from results.runs import audit, refuse_private
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -25,15 +26,23 @@ MOST_LETTERS = 200_000  # of a text
 
 
 @dataclass(frozen=True)
-class Text:
-    """What an author writes.
+class Text(InLanguages):
+    """What an author writes, in one language or in several.
 
-    authors: a name a line."""
+    authors: a name a line.
+    titles, sources: in its other languages, by language."""
 
     title: str
     authors: str
     language: str
     source: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def text_of(stored: models.Draft | models.Edition) -> Text:
+    """Return what an author wrote, from what is stored."""
+    return Text(stored.title, stored.authors, stored.language, stored.source, stored.titles, stored.sources)
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,7 @@ class Published:
     """What an edition consists of besides its text.
 
     parts: JSON, as text.
+    translated: the parts in its other languages, by language.
     facts: its provenance.
     attempts: whose numbers it has.
     citations: hashes."""
@@ -50,6 +60,7 @@ class Published:
     attempts: Sequence[int]
     citations: Sequence[str]
     rule: int
+    translated: Mapping[str, str] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -85,7 +96,7 @@ def save(report_id: int, text: Text, version: int, *, user: User | None, actor: 
             ),
         )
     newest = report.drafts.filter(version=version).first()
-    if newest and Text(newest.title, newest.authors, newest.language, newest.source) == text:
+    if newest and text_of(newest) == text:
         return newest
     draft = models.Draft.objects.create(report=report, version=version + 1, saved_by=user, **vars(text))
     models.Report.objects.filter(pk=report_id).update(version=draft.version)
@@ -94,24 +105,41 @@ def save(report_id: int, text: Text, version: int, *, user: User | None, actor: 
 
 
 def _require_valid(text: Text) -> None:
-    if not text.title.strip():
-        raise TeitenError(_("A report needs a title."), where="title", todo=_("Write what was measured."))
-    if len(text.title) > 200:
-        raise TeitenError(_("The title is longer than 200 letters."), where="title", todo=_("Shorten it."))
-    if text.language not in LANGUAGES:
+    for language in text.languages:
+        if language not in LANGUAGES:
+            raise TeitenError(
+                _("There is no language {name!r}.", name=language),
+                where="language",
+                todo=_("Choose en or ja."),
+            )
+    if text.language in text.titles:
         raise TeitenError(
-            _("There is no language {name!r}.", name=text.language),
+            _("It has a text in {language} already.", language=LANGUAGES[text.language]),
             where="language",
-            todo=_("Choose en or ja."),
+            todo=_("Leave the language, or remove that text first."),
         )
-    if len(text.source) > MOST_LETTERS:
+    _require_text(text.authors, "authors")
+    for language in text.languages:
+        _require_title(text.title_in(language))
+        _require_source(text.source_in(language))
+
+
+def _require_title(title: str) -> None:
+    if not title.strip():
+        raise TeitenError(_("A report needs a title."), where="title", todo=_("Write what was measured."))
+    if len(title) > 200:
+        raise TeitenError(_("The title is longer than 200 letters."), where="title", todo=_("Shorten it."))
+    _require_text(title, "title")
+
+
+def _require_source(source: str) -> None:
+    if len(source) > MOST_LETTERS:
         raise TeitenError(
-            _("The text has {count:,} letters.", count=len(text.source)),
+            _("The text has {count:,} letters.", count=len(source)),
             where="source",
             todo=_("{most:,} are possible.", most=MOST_LETTERS),
         )
-    for name in ("title", "authors", "source"):
-        _require_text(getattr(text, name), name)
+    _require_text(source, "source")
 
 
 def _require_text(text: str, where: str) -> None:
@@ -135,17 +163,15 @@ def publish(
             todo=_("Look at it, then publish."),
         )
     _require_there(published.attempts)
-    text = Text(draft.title, draft.authors, draft.language, draft.source)
+    text = text_of(draft)
     _require_changed(report, text, published)
     edition = models.Edition.objects.create(
         report=report,
         number=report.editions.count() + 1,
         hash=content_hash(text, published),
-        title=draft.title,
-        authors=draft.authors,
-        language=draft.language,
-        source=draft.source,
+        **vars(text),
         content=published.parts,
+        contents=published.translated,
         facts=published.facts,
         attempts=list(published.attempts),
         citations=list(published.citations),
@@ -161,8 +187,8 @@ def _require_changed(report: models.Report, text: Text, published: Published) ->
     last = report.editions.order_by("-number").first()
     if last is None or last.withdrawn_at:
         return
-    same_text = Text(last.title, last.authors, last.language, last.source) == text
-    if same_text and (last.attempts, last.citations) == (list(published.attempts), list(published.citations)):
+    same_numbers = (last.attempts, last.citations) == (list(published.attempts), list(published.citations))
+    if text_of(last) == text and same_numbers:
         raise StateError(
             _("This is edition {edition} already, with the same text and the same numbers.", edition=last.number)
         )
@@ -184,17 +210,21 @@ def content_hash(text: Text, published: Published) -> str:
 
 def hashed(text: Text, published: Published) -> str:
     """Return all that is published as one text: what an author wrote, every part with its numbers and figures, the
-    provenance, the citations and the rule."""
+    provenance, the citations and the rule. What is there for other languages is left out where there are none."""
     content = {**vars(text), **vars(published), "attempts": list(published.attempts)}
+    for name in ("titles", "sources", "translated"):
+        if not content[name]:
+            del content[name]
     content["citations"] = list(published.citations)
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def hashed_of(edition: models.Edition) -> str:
     """Return what the hash of an edition is of, from what is stored."""
-    text = Text(edition.title, edition.authors, edition.language, edition.source)
-    stored = Published(edition.content, edition.facts, edition.attempts, edition.citations, edition.rule)
-    return hashed(text, stored)
+    stored = Published(
+        edition.content, edition.facts, edition.attempts, edition.citations, edition.rule, edition.contents
+    )
+    return hashed(text_of(edition), stored)
 
 
 @transaction.atomic

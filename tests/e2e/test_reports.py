@@ -58,3 +58,32 @@ def test_leaving_with_unsaved_text_is_asked(watched: Watched) -> None:
     page.on("dialog", leave)
     page.goto(page.url.replace("/edit/", "/1/"))
     assert asked == ["beforeunload"]
+
+
+def test_a_report_is_written_and_published_in_both_languages(watched: Watched) -> None:
+    factories.member()
+    run = factories.finished_run(replicates=3, standing="kept")
+    watched.sign_in()
+    page = watched.open(f"/reports/new/?runs={run.pk}")
+    page.fill("#title", "Is 18 faster?")
+    page.click("text=Begin")
+    page.click("text=Write it in 日本語 too")
+    expect(page.locator("#source")).to_have_value(re.compile("## 考察"))
+    expect(page.locator("#preview .report")).to_have_attribute("lang", "ja")
+    page.fill("#title", "18は速いか")
+    page.locator("#source").press("Control+Home")
+    page.locator("#source").press_sequentially("問いは一つです。")
+    expect(page.locator("#preview .report")).to_contain_text("問いは一つです。")
+    page.click("text=Save")
+    expect(page.locator(".messages")).to_contain_text("Version 2 is saved.")
+    expect(page.locator("#source")).to_have_value(re.compile("問いは一つです。"))
+    page.click("text=Publish version 2")
+    page.wait_for_url(re.compile(r"/reports/\d+/1/$"))
+    expect(page.locator("h1")).to_contain_text("Is 18 faster?")
+    page.click("text=This report in 日本語")
+    expect(page.locator("h1")).to_contain_text("18は速いか")
+    expect(page.locator("article.report")).to_contain_text("問いは一つです。")
+    with page.expect_download() as download:
+        page.click("a.button:has-text('PDF')")
+    assert download.value.suggested_filename == "18は速いか-edition-1-ja.pdf"
+    assert download.value.path().read_bytes().startswith(b"%PDF")

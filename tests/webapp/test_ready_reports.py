@@ -35,14 +35,23 @@ def test_the_report_over_a_run_says_what_its_verdicts_say(db: Any) -> None:
     assert set(edition.attempts) >= set(run.trials.values_list("attempt_id", flat=True))
 
 
-def test_where_teiten_speaks_japanese_they_are_japanese(db: Any) -> None:
+@pytest.mark.parametrize(("first", "other"), [("en", "ja"), ("ja", "en")])
+def test_they_are_in_both_languages_and_begin_in_that_which_teiten_speaks(db: Any, first: str, other: str) -> None:
     load(TABLES, known_metrics(), "tests")
     run, user = factories.finished_run(replicates=3, standing="kept"), factories.member()
-    with override("ja"):
+    with override(first):
         editions = [
             ready.over_published(SITE, user=user, actor="tests"),
             ready.over_run(run, SITE, f"{SITE}/compare/", user=user, actor="tests"),
         ]
     for edition in editions:
-        assert edition.language == "ja" and "## 考察" in edition.source and "表示できません" not in edition.content
-    assert len(editions[0].citations) == 4 and "公表値（ここで測定していないもの）" in editions[0].content
+        assert edition.languages == [first, other]
+        source, content = ({first: edition.source} | edition.sources, {first: edition.content} | edition.contents)
+        assert "## 考察" in source["ja"] and "## Discussion" in source["en"]
+        assert "表示できません" not in content["ja"] and "cannot be shown" not in content["en"]
+        assert content["ja"].count('"svg"') == content["en"].count('"svg"') > 0
+    published = {first: editions[0].content} | editions[0].contents
+    assert "公表値（ここで測定していないもの）" in published["ja"]
+    assert len(editions[0].citations) == 4
+    with override(other):
+        assert ready.over_published(SITE, user=user, actor="tests").pk == editions[0].pk

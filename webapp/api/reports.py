@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -13,16 +13,27 @@ from rest_framework.response import Response
 from results import models
 from webapp.api.common import Endpoint, Links, SinglePage, address
 from webapp.exports.forms import BIBLIOGRAPHIES
+from webapp.language import PARAMETER
 from webapp.problems import missing_is_404
 from webapp.reports.exports import FORMS
 from webapp.reports.publishing import names
 
-_HEAVY = ("content", "facts", "source")
+_HEAVY = ("content", "contents", "facts", "source", "sources")
+
+
+class Translation(TypedDict):
+    """An edition in one more language."""
+
+    text: str
+    parts: list[dict[str, Any]]
+    files: dict[str, str]
 
 
 class EditionSerializer(serializers.ModelSerializer[models.Edition]):
     """An edition of a report.
 
+    - `language`: that it was begun in, and that `title` is of
+    - `titles`: in its other languages, by language
     - `sha256`: over its text, numbers and figures
     - `rule`: version of the rule of verdicts
     - `citations`: its comparisons, as `/api/v1/citations/` has them
@@ -31,6 +42,7 @@ class EditionSerializer(serializers.ModelSerializer[models.Edition]):
 
     report = serializers.IntegerField(source="report_id", read_only=True)
     authors = serializers.SerializerMethodField()
+    titles = serializers.DictField(child=serializers.CharField(), read_only=True)
     sha256 = serializers.CharField(source="hash", read_only=True)
     trials = serializers.SerializerMethodField()
     citations = serializers.ListField(child=serializers.CharField(), read_only=True)
@@ -44,6 +56,7 @@ class EditionSerializer(serializers.ModelSerializer[models.Edition]):
             "title",
             "authors",
             "language",
+            "titles",
             "published_at",
             "sha256",
             "rule",
@@ -62,37 +75,59 @@ class EditionSerializer(serializers.ModelSerializer[models.Edition]):
 
 
 class EditionDetailSerializer(EditionSerializer):
-    """An edition with its content. Of one that was withdrawn `text`, `parts`, `provenance` and `files` are null.
+    """An edition with its content. Of one that was withdrawn `text`, `parts`, `provenance`, `files` and `translations`
+    are null.
 
     - `text`: Markdown with blocks, as it was written
     - `parts`: what it shows: `prose` (Markdown), `table` or `figure` each, in this order; figures without their drawing
     - `provenance`: as in `provenance.json`
     - `files`: form → address
+    - `translations`: other language → `text`, `parts` and `files` in it
     """
 
     text = serializers.SerializerMethodField()
     parts = serializers.SerializerMethodField()
     provenance = serializers.SerializerMethodField()
     files = serializers.SerializerMethodField()
+    translations = serializers.SerializerMethodField()
 
     class Meta(EditionSerializer.Meta):
-        fields = (*EditionSerializer.Meta.fields, "text", "parts", "provenance", "files")
+        fields = (*EditionSerializer.Meta.fields, "text", "parts", "provenance", "files", "translations")
 
     def get_text(self, edition: models.Edition) -> str | None:
         return None if edition.withdrawn_at else edition.source
 
     def get_parts(self, edition: models.Edition) -> list[dict[str, Any]] | None:
-        return None if edition.withdrawn_at else [_without_drawing(part) for part in json.loads(edition.content)]
+        return None if edition.withdrawn_at else _parts(edition.content)
 
     def get_provenance(self, edition: models.Edition) -> dict[str, Any] | None:
         return None if edition.withdrawn_at else edition.facts
 
     def get_files(self, edition: models.Edition) -> dict[str, str] | None:
+        return None if edition.withdrawn_at else self._files(edition, edition.language)
+
+    def get_translations(self, edition: models.Edition) -> dict[str, Translation] | None:
         if edition.withdrawn_at:
             return None
+        return {
+            language: {
+                "text": edition.sources[language],
+                "parts": _parts(edition.contents[language]),
+                "files": self._files(edition, language),
+            }
+            for language in edition.languages[1:]
+        }
+
+    def _files(self, edition: models.Edition, language: str) -> dict[str, str]:
         request = self.context.get("request")
         where = edition.report_id, edition.number
-        return {form: address(request, "reports:export", *where, form) for form in (*FORMS, *BIBLIOGRAPHIES)}
+        chosen = f"?{PARAMETER}={language}" if edition.titles else ""
+        forms = (*FORMS, *BIBLIOGRAPHIES)
+        return {form: address(request, "reports:export", *where, form) + chosen for form in forms}
+
+
+def _parts(content: str) -> list[dict[str, Any]]:
+    return [_without_drawing(part) for part in json.loads(content)]
 
 
 def _without_drawing(part: dict[str, Any]) -> dict[str, Any]:

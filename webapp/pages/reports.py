@@ -13,17 +13,17 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.http import content_disposition_header
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import reports
 from results.domain.errors import StateError, TeitenError
-from results.domain.messages import LANGUAGES
+from results.domain.messages import COMMA, LANGUAGES, ORIGINAL, linked
 from results.domain.messages import gettext_lazy as _
 from results.models import Draft, Edition, Report
 from results.models.audit import Scope
 from results.queries.runs.runs import list_runs
-from results.reports import Text
+from results.reports import Text, text_of
 from results.standing import require_public
 from webapp import urlstate
 from webapp.access import actor, allows, may, needs, person, require_own, scope_of
@@ -31,14 +31,14 @@ from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
 from webapp.documents.words import in_language
 from webapp.problems import missing_is_404, status_of
-from webapp.reports import findings, templates
+from webapp.reports import editing, findings, templates
 from webapp.reports.blocks import KINDS, Shelf
 from webapp.reports.exports import FORMS, entry, file_of
-from webapp.reports.publishing import document_of, preview, publish, text_of
+from webapp.reports.publishing import document_of, preview, publish
 from webapp.reports.source import block
 
 LISTED_RUNS = 30
-HEAVY = ("content", "facts", "source")  # of an edition
+HEAVY = ("content", "contents", "facts", "source", "sources")  # of an edition
 FEED_LENGTH = 50
 
 
@@ -72,7 +72,7 @@ def _drafts(request: HttpRequest) -> list[Draft]:
     newest = Draft.objects.order_by("report_id", "-version").distinct("report_id").select_related("saved_by")
     if not may(request, Scope.PUBLISH):
         newest = newest.filter(report__created_by=person(request))
-    return sorted(newest.defer("source"), key=lambda draft: draft.saved_at, reverse=True)
+    return sorted(newest.defer("source", "sources"), key=lambda draft: draft.saved_at, reverse=True)
 
 
 @needs(Scope.RUN)
@@ -93,7 +93,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "runs": list_runs(archived=False, limit=LISTED_RUNS),
         "problem": problem,
         "kind": chosen.get("kind", "observation"),
-        "language": chosen.get("language", "en"),
+        "language": chosen.get("language", get_language() or ORIGINAL),
         "title": chosen.get("title", ""),
         "chosen_runs": chosen.get("runs", ""),
     }
@@ -101,9 +101,9 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest) -> Report:
-    kind, language = request.POST.get("kind", ""), request.POST.get("language", "en")
+    kind, language = request.POST.get("kind", ""), request.POST.get("language", get_language() or ORIGINAL)
     if kind not in templates.KINDS:
-        todo = _("There are {names}.", names=", ".join(templates.KINDS))
+        todo = _("There are {names}.", names=linked(COMMA, templates.KINDS))
         raise TeitenError(_("There is no kind {kind!r}.", kind=kind), where="kind", todo=todo)
     runs = urlstate.runs_of(f"run={request.POST.get('runs', '').replace(' ', '')}")
     query = f"run={','.join(map(str, runs))}"
@@ -120,32 +120,56 @@ def _begin(request: HttpRequest) -> Report:
 @needs(Scope.RUN)
 @missing_is_404()
 def edit(request: HttpRequest, report_id: int) -> HttpResponse:
-    """The editor. What was typed is kept on the page whatever is wrong with it."""
+    """The editor of the text in one language. What was typed is kept on the page whatever is wrong with it."""
     report = Report.objects.get(pk=report_id)
     require_own(request, [report.created_by_id], Scope.PUBLISH, "A draft is read and changed")
-    newest = report.drafts.get(version=report.version)
-    text, version, problem, old = text_of(newest), report.version, None, 0
+    version, base = _versions(request, report)
+    stored = text_of(report.drafts.get(version=base))
+    language = _written_in(request, stored)
+    problem = None
     if request.method == "POST":
-        text, version = _text(request.POST), _number(request.POST.get("version", ""))
+        text = editing.changed(stored, language, request.POST)
         try:
             saved = reports.save(report_id, text, version, user=person(request), actor=actor(request))
         except TeitenError as error:
             problem = error
         else:
             messages.success(request, gettext("Version {version} is saved.").format(version=saved.version))
-            return redirect("reports:edit", report_id)
-    elif "version" in request.GET:
-        asked = _number(request.GET["version"])
-        text, old = text_of(report.drafts.get(version=asked)), asked if asked != report.version else 0
+            return redirect(_editor(report_id, language if language in text.languages else text.language))
+    else:
+        text = editing.with_language(stored, language, _site(request) + reverse("comparison"))
+    context = {"report": report, "text": text, "language": language, "version": version, "problem": problem}
+    context |= {"title": text.title_in(language), "source": text.source_in(language), "unsaved": text != stored}
+    context |= {"stored_languages": stored.languages, "language_name": LANGUAGES.get(language, language)}
+    context |= {"base": base, "old": base if base != version else 0, "may_publish": may(request, Scope.PUBLISH)}
+    context |= _tools(report) | _preview(request, text, language)
     status = 409 if isinstance(problem, StateError) else 400 if problem else 200
-    context = {"report": report, "text": text, "version": version, "old": old, "problem": problem}
-    context |= _tools(report) | _preview(request, text) | {"may_publish": may(request, Scope.PUBLISH)}
     return render(request, "reports/edit.html", context, status=status)
+
+
+def _versions(request: HttpRequest, report: Report) -> tuple[int, int]:
+    """Return the version that was the newest when the page was made, and that whose text is in the editor."""
+    if request.method == "POST":
+        version = _number(request.POST.get("version", ""))
+        return version, _number(request.POST.get("base", str(version)))
+    return report.version, _number(request.GET.get("version", str(report.version)))
+
+
+def _written_in(request: HttpRequest, text: Text) -> str:
+    """Return in which language the text is edited: that which is asked for, or of those that it has the reader's."""
+    if request.method == "POST":
+        return request.POST.get("text") or text.language
+    asked = request.GET.get("text", "")
+    return asked if asked in LANGUAGES else text.language_for(get_language() or "")
+
+
+def _editor(report_id: int, language: str) -> str:
+    return f"{reverse('reports:edit', args=[report_id])}?text={language}"
 
 
 def _tools(report: Report) -> dict[str, Any]:
     return {
-        "drafts": report.drafts.select_related("saved_by").defer("source"),
+        "drafts": report.drafts.select_related("saved_by").defer("source", "sources"),
         "editions": report.editions.defer(*HEAVY).order_by("-number"),
         "snippets": [(kind.title, block(name, **_SAMPLES.get(name, _QUERY))) for name, kind in KINDS.items()],
         "languages": LANGUAGES,
@@ -161,12 +185,6 @@ _SAMPLES: Mapping[str, Mapping[str, str | int]] = {
 }
 
 
-def _text(sent: Mapping[str, Any]) -> Text:
-    parts = (str(sent.get(name, "")).replace("\r\n", "\n") for name in ("title", "authors", "language", "source"))
-    title, authors, language, source = parts
-    return Text(title.strip(), authors.strip(), language or "en", source)
-
-
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Http404(_("That is no number of a version."))
@@ -178,8 +196,8 @@ def _site(request: HttpRequest) -> str:
     return settings.TEITEN_ADDRESS or request.build_absolute_uri("/").rstrip("/")
 
 
-def _preview(request: HttpRequest, text: Text) -> dict[str, Any]:
-    document, troubles = preview(text, Shelf(_site(request), timezone.now()))
+def _preview(request: HttpRequest, text: Text, language: str) -> dict[str, Any]:
+    document, troubles = preview(text, language, Shelf(_site(request), timezone.now()))
     html = body(document)
     return {"document": document, "body": html, "contents": contents(html), "troubles": troubles}
 
@@ -188,7 +206,8 @@ def _preview(request: HttpRequest, text: Text) -> dict[str, Any]:
 @needs(Scope.RUN)
 def show(request: HttpRequest) -> HttpResponse:
     """The preview of what stands in the editor."""
-    return render(request, "reports/_preview.html", _preview(request, _text(request.POST)))
+    text = editing.sent(request.POST)
+    return render(request, "reports/_preview.html", _preview(request, text, text.language))
 
 
 @require_POST
@@ -230,13 +249,17 @@ def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
     if shown.withdrawn_at:
         return render(request, "reports/withdrawn.html", context, status=410)
     address = _address(request, shown)
-    html = body(document_of(shown, address))
+    document = document_of(shown, address, get_language() or "")
+    html = body(document)
     context |= {
+        "document": document,
         "body": html,
         "contents": contents(html),
         "address": address,
         "forms": [(form, label) for form, (label, _written) in FORMS.items()],
-        "bibtex": bibtex(entry(shown, address)),
+        "bibtex": bibtex(entry(shown, address, document.language)),
+        "others": [(code, LANGUAGES[code]) for code in shown.languages if code != document.language],
+        "in_language": f"?lang={document.language}" if shown.titles else "",
         "may_withdraw": allows(scope_of(request.user), Scope.PUBLISH),
     }
     return render(request, "reports/edition.html", context)
@@ -252,7 +275,7 @@ def export(request: HttpRequest, report_id: int, number: int, form: str) -> Http
     shown = Edition.objects.get(report_id=report_id, number=number)
     if shown.withdrawn_at:
         return redirect("reports:edition", report_id, number)
-    file = file_of(shown, form, _address(request, shown))
+    file = file_of(shown, form, _address(request, shown), get_language() or "")
     disposition = content_disposition_header(as_attachment=True, filename=file.name) or "attachment"
     return HttpResponse(file.content, content_type=file.content_type, headers={"Content-Disposition": disposition})
 
@@ -280,7 +303,7 @@ def feed(request: HttpRequest) -> HttpResponse:
         if one.withdrawn_at:
             notice = gettext("Withdrawn: {reason}").format(reason=one.withdrawal)
         atom.add_item(
-            one.title,
+            one.title_in(get_language() or ""),
             address,
             notice,
             unique_id=f"urn:sha256:{one.hash}",

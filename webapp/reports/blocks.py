@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from results.domain.errors import StateError, TeitenError
+from results.domain.messages import COMMA, linked, localized, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
-from results.domain.messages import localized, pgettext_lazy
 from results.domain.nearest import suggestion
 from results.domain.secrets import masked_text
 from results.models import Trial
@@ -49,12 +49,14 @@ class Shelf:
     site: where Teiten answers, without the last '/'.
     now: when.
     asked: query → the comparison that answered it, and how it is drawn.
+    tables: query and metric → the table of versions that answered it.
     used: query, or hash of a citation → the comparison whose numbers stand in the report.
     attempts: whose numbers stand in the report."""
 
     site: str
     now: datetime
     asked: dict[str, tuple[Comparison, View]] = field(default_factory=dict)
+    tables: dict[tuple[str, str], Versions] = field(default_factory=dict)
     used: dict[str, Comparison] = field(default_factory=dict)
     attempts: set[int] = field(default_factory=set)
 
@@ -75,6 +77,13 @@ class Shelf:
         comparison, view = self.asked[query]
         return self._used(query, comparison, view, f"{self.site}{reverse('comparison')}?{query}")
 
+    def versions(self, query: QueryDict, metric: str) -> Versions:
+        """Return the table of versions that a block names, the same whenever it is asked for."""
+        key = query.urlencode(), metric
+        if key not in self.tables:
+            self.tables[key] = _versions_of(query, metric)
+        return self.tables[key]
+
     def _used(self, query: str, comparison: Comparison, view: View, page: str) -> Exported:
         self.used[query] = comparison
         self.attempts.update(attempts_of(comparison))
@@ -87,7 +96,7 @@ def _compared(query: str) -> tuple[Comparison, View]:
         raise TeitenError(_("The query names no run."), todo=_('Write query = "run=21".'))
     comparison = compare(selection)
     if missing := words.missing(comparison):
-        gone = ", ".join(map(str, missing))
+        gone = linked(COMMA, map(str, missing))
         raise TeitenError(
             _("There is no run {runs} in this warehouse.", runs=gone),
             why=_("It was deleted, or never was here."),
@@ -222,7 +231,7 @@ def _versions(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
 def _grid(options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
     """The table of versions with a row for each metric: what the throughput cost."""
     query = _of_versions(options, but="metric")
-    tables = [table for metric in ("", *METRICS) if (table := _versions_of(query, metric)).rows]
+    tables = [table for metric in ("", *METRICS) if (table := shelf.versions(query, metric)).rows]
     if not tables:
         raise TeitenError(NOTHING_ALIKE, todo=KEEP)
     shown = [version for version in tables[0].known if any(version in table.versions for table in tables)]
@@ -243,6 +252,7 @@ def _grid_lines(table: Versions, shown: Sequence[str], one: Copied) -> Iterator[
     if table.metric:
         metric = localized(METRICS.get(table.metric, table.metric))
         name = gettext("{metric}, against {base}; below ×1 is less").format(metric=metric, base=table.base)
+        name = name if table.base else metric  # of what was not measured nothing is the base
     else:
         name = gettext("throughput or time, against {base}; above ×1 is better").format(base=table.base)
     place = {version: number for number, version in enumerate(one.heading)}
@@ -268,7 +278,7 @@ def _versions_of(query: QueryDict, metric: str) -> Versions:
 
 
 def _versions_table(query: QueryDict, metric: str, options: Mapping[str, Any], shelf: Shelf) -> Iterator[Part]:
-    table = _versions_of(query, metric)
+    table = shelf.versions(query, metric)
     if not table.rows:
         raise TeitenError(NOTHING_ALIKE, todo=KEEP)
     shelf.attempts.update(_attempts(table))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from django.utils.translation import gettext
 
 from results import models
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.citations import cited
 from results.queries.shared.ids import NotFound
@@ -37,7 +38,7 @@ def _site(edition: models.Edition, document: Document, name: str) -> bytes:
         "index.html": alone(document).encode(),
         files.PROVENANCE: files.provenance_file(document.facts),
         "published.json": hashed_of(edition).encode(),  # whose SHA-256 is the edition's
-        f"{name}.md": edition.source.encode(),
+        f"{name}.md": edition.source_in(document.language).encode(),
     }
     for number, plate in enumerate(document.plates, 1):
         for shape in SHAPES.values():
@@ -56,25 +57,31 @@ FORMS: Mapping[str, tuple[str, _Written]] = {
 _TYPES = {"provenance.json": "application/json", "site.zip": "application/zip"}
 
 
-def file_of(edition: models.Edition, form: str, address: str) -> File:
-    """Return an edition in a form, under a name that says what it holds. Raises TeitenError."""
+def file_of(edition: models.Edition, form: str, address: str, reader: str) -> File:
+    """Return an edition in a form, under a name that says what it holds. Raises TeitenError.
+
+    reader: the language of who reads it, in which it is where it was published in that"""
     if form in BIBLIOGRAPHIES:
-        return bibliography(entry(edition, address), form)
+        return bibliography(entry(edition, address, reader), form)
     if form not in FORMS:
         known = (*FORMS, *BIBLIOGRAPHIES)
-        what = _("There is no export as {form!r}: there are {names}.", form=form, names=", ".join(known))
+        what = _("There is no export as {form!r}: there are {names}.", form=form, names=linked(COMMA, known))
         raise NotFound(what)
-    name = file_name(f"{edition.title} edition {edition.number}")
+    document = document_of(edition, address, reader)
+    several = document.language if edition.titles else ""
+    name = file_name(f"{document.title} edition {edition.number} {several}")
     content_type = _TYPES[form] if form in _TYPES else files.FORMS[form].content_type
     with turn():
-        return File(f"{name}.{form}", content_type, FORMS[form][1](edition, document_of(edition, address), name))
+        return File(f"{name}.{form}", content_type, FORMS[form][1](edition, document, name))
 
 
-def entry(edition: models.Edition, address: str) -> Entry:
-    """Return what a bibliography says of it, in the report's language."""
-    with in_language(edition.language):
+def entry(edition: models.Edition, address: str, reader: str) -> Entry:
+    """Return what a bibliography says of it, in the report's language.
+
+    reader: the language of who reads it, in which it is where it was published in that"""
+    with in_language(edition.language_for(reader)):
         text = gettext("Edition {number}, {trials} trials, verdict rule {rule}, SHA-256 {hash}.")
     trials = len(edition.facts["trials"])
     note = text.format(number=edition.number, trials=trials, rule=edition.rule, hash=edition.hash)
     key = f"teiten-report-{edition.report_id}-{edition.number}"
-    return Entry(key, edition.title, names(edition.authors), edition.published_at.date(), address, note)
+    return Entry(key, edition.title_in(reader), names(edition.authors), edition.published_at.date(), address, note)

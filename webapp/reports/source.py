@@ -11,12 +11,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from markdown_it import MarkdownIt
 
 from results.domain import toml_text
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 
@@ -54,7 +56,7 @@ class Block:
             ) from error
         for key, value in options.items():
             if key not in known:
-                todo = suggestion(key, known) or _("It takes {names}.", names=", ".join(known))
+                todo = suggestion(key, known) or _("It takes {names}.", names=linked(COMMA, known))
                 what = _("{block} has no option {key!r}.", block=self.name, key=key)
                 raise TeitenError(what, where=_("line {line}", line=self.line), todo=todo)
             if type(value) is not known[key]:
@@ -83,6 +85,25 @@ def pieces(source: str) -> Iterator[Written | Block]:
         done = end
     if text := "".join(lines[done:]).strip("\n"):
         yield Written(text)
+
+
+def first_difference(one: str, other: str) -> tuple[Block | None, Block | None] | None:
+    """Return the first blocks, one of each text, that do not show the same, captions aside, with None for a text that
+    has no more; None where both show the same. The blocks are valid."""
+    pairs = zip_longest(_blocks(one), _blocks(other))
+    return next(((ours, theirs) for ours, theirs in pairs if _shows(ours) != _shows(theirs)), None)
+
+
+def _blocks(source: str) -> Iterator[Block]:
+    return (piece for piece in pieces(source) if isinstance(piece, Block))
+
+
+def _shows(one: Block | None) -> tuple[str, dict[str, Any]] | None:
+    if one is None:
+        return None
+    options = toml_text.loads(one.body)
+    options.pop("caption", None)
+    return one.name, options
 
 
 def block(name: str, **options: str | int) -> str:

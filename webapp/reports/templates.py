@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from django.utils.translation import gettext, pgettext
 
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized, pgettext_lazy
+from webapp.documents.words import in_language
+from webapp.reports.findings import NOTHING
 from webapp.reports.source import block
 
+_LINE = re.compile(r"^(#* *)(.*)$", re.MULTILINE)
 _THROUGHPUT = (_("Throughput"), "")
 _RATIO = (_("Ratio to the baseline"), "view=ratio")
+_ALL_VERSIONS = _("All versions")
+_PURPOSE = pgettext_lazy("section of a report", "Purpose")
+_CONFIGURATION = pgettext_lazy("section of a report", "Configuration")
+_METHOD = pgettext_lazy("section of a report", "Method")
+_RESULTS = pgettext_lazy("section of a report", "Results")
+_DISCUSSION = pgettext_lazy("section of a report", "Discussion")
+_SUMMARY = pgettext_lazy("section of a report", "Summary")
+_SECTIONS = (_PURPOSE, _CONFIGURATION, _METHOD, _RESULTS, _DISCUSSION, _SUMMARY)
 
 
 @dataclass(frozen=True)
@@ -74,28 +84,50 @@ def begin(kind: str, runs: Sequence[int], findings: str = "") -> str:
         for name, (title, more) in zip(blocks, chosen.views, strict=True)
     ]
     if chosen.versions:
-        heading = gettext("All versions")
-        results.append(f"### {heading}\n\n{block('grid')}")
+        results.append(f"### {localized(_ALL_VERSIONS)}\n\n{block('grid')}")
     return "\n\n".join(
         (
-            _section(pgettext("section of a report", "Purpose"), localized(chosen.purpose)),
+            _section(_PURPOSE, localized(chosen.purpose)),
             _section(
-                pgettext("section of a report", "Configuration"),
+                _CONFIGURATION,
                 block("topology", run=runs[0]) if chosen.topology and runs else "",
                 block("environment", query=query) if runs else "",
                 block("settings", query=query) if runs else "",
             ),
-            _section(pgettext("section of a report", "Method"), *(block("method", run=run) for run in runs)),
-            _section(pgettext("section of a report", "Results"), *(results if runs else ())),
-            _section(pgettext("section of a report", "Discussion"), block("differences", query=query) if runs else ""),
-            _section(pgettext("section of a report", "Summary"), findings),
+            _section(_METHOD, *(block("method", run=run) for run in runs)),
+            _section(_RESULTS, *(results if runs else ())),
+            _section(_DISCUSSION, block("differences", query=query) if runs else ""),
+            _section(_SUMMARY, findings),
         )
     )
 
 
 def _section(heading: str, *texts: str) -> str:
-    return "\n\n".join([f"## {heading}", *filter(None, texts)])
+    return "\n\n".join([f"## {localized(heading)}", *filter(None, texts)])
 
 
 def _with(query: str, more: str) -> str:
     return f"{query}&{more}" if more else query
+
+
+def translated(source: str, language: str, other: str) -> str:
+    """Return a text with what `begin` wrote in one language in another, where it still stands so."""
+    with in_language(language):
+        own = [localized(line) for line in _lines()]
+    with in_language(other):
+        return replaced(source, dict(zip(own, map(localized, _lines()), strict=True)))
+
+
+def replaced(source: str, lines: Mapping[str, str]) -> str:
+    """Return a text with other words in its lines, whatever heading they are.
+
+    lines: of a whole line, what it becomes"""
+    return _LINE.sub(lambda found: found[1] + lines.get(found[2], found[2]), source)
+
+
+def _lines() -> Iterator[str]:
+    """Give all that `begin` writes between blocks."""
+    yield from (*_SECTIONS, _ALL_VERSIONS, NOTHING)
+    for kind in KINDS.values():
+        yield kind.purpose
+        yield from (title for title, _more in kind.views)

@@ -11,17 +11,21 @@ from urllib.parse import urlsplit
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
+from django.utils.translation import get_language, gettext, ngettext, pgettext, pgettext_lazy
 
 from results.domain import failure_cause
+from results.domain.kinds.parameter_names import parameter_level, parameter_name
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized
 from results.domain.statistics.verdict import Kind, Verdict
 from results.domain.units import format_quantity
 from results.models.audit import Scope
+from results.models.reports import Written
 from results.queries.shared.ordering import DEFAULT, VERSIONS
+from results.queries.shared.words import level_text
 from results.queries.trends.progress import CellProgress
 from results.queries.trends.watches import WorseCell
 from webapp import menu
@@ -29,6 +33,7 @@ from webapp.access import allows, scope_of
 from webapp.language import joined
 
 register = template.Library()
+register.filter("parameter_name", parameter_name)
 register.filter("localized", localized)  # before a filter that takes any text for plain English
 _NO_NAMES = frozenset(
     {"true", "false", "on", "off", "yes", "no", "none"}
@@ -215,10 +220,27 @@ def at(mapping: Mapping[Any, Any], key: Any) -> Any:
 
 
 @register.filter
+def reader_title(written: Written) -> str:
+    """The title of a report in the reader's language, where it is written in that."""
+    return written.title_in(get_language() or "")
+
+
+@register.filter
+def reader_language(written: Written) -> str:
+    """The language of that title, as HTML names it."""
+    return written.language_for(get_language() or "")
+
+
+@register.filter
 def pairs(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     """A mapping's keys and values. A template's own `.items` would be the value of a key of that name, such as the
     number of a workload's items."""
     return list(mapping.items())
+
+
+@register.filter
+def parameter_names(names: Sequence[str]) -> str:
+    return joined(localized(parameter_name(name)) for name in names)
 
 
 @register.filter
@@ -232,7 +254,7 @@ def configuration(levels: Mapping[str, str]) -> str:
 
 def _level(factor: str, level: str) -> str:
     if not level or (factor not in VERSIONS and not level[:1].isalpha()) or level in _NO_NAMES:
-        return f"{factor.removeprefix('setting.')} {level or DEFAULT}"
+        return localized(parameter_level(factor.removeprefix("setting."), level_text(level or DEFAULT)))
     return level
 
 
@@ -322,14 +344,14 @@ def local_path(address: str | None, request: HttpRequest) -> str:
 
 @register.simple_tag
 def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString | str:
-    """A time (UTC) as <time>, exact on hover."""
+    """A time (UTC) as <time>, exact on hover. A day of the week (%a) is in the reader's language."""
     if value is None:
         return "–"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         value.isoformat(),
         f"{value:%Y-%m-%d %H:%M:%S} UTC",
-        value.strftime(form),
+        value.strftime(form.replace("%a", date_format(value, "D"))),
     )
 
 
@@ -348,7 +370,7 @@ def _reader(user: Any) -> menu.Reader:
 
 
 @register.inclusion_tag("parts/_navigation.html", takes_context=True)
-def navigation(context: Mapping[str, Any], path: str, user: object) -> dict[str, Any]:
+def navigation(context: Mapping[str, Any], path: str, user: Any) -> dict[str, Any]:
     """The bar's links and the menu of all pages that the user may open; the one whose pages we are in is marked.
 
     user: '' on pages that were made without asking who reads."""
@@ -357,5 +379,6 @@ def navigation(context: Mapping[str, Any], path: str, user: object) -> dict[str,
         "request": context["request"],
         "links": [(entry, entry == in_bar) for entry in menu.bar()],
         "groups": menu.groups(_reader(user)),
+        "reader_name": user.get_username() if getattr(user, "is_authenticated", False) else "",
         "current": menu.nearest(path, menu.entries()),
     }
