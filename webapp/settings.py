@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_INLINE
@@ -49,6 +50,7 @@ MIDDLEWARE = [
     "webapp.conditional.AnswerMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "webapp.typography.JapaneseMiddleware",  # before the length of the answer is known
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -93,7 +95,7 @@ LANGUAGE_CODE = TEITEN.language
 LANGUAGES = list(messages.LANGUAGES.items())
 LANGUAGE_COOKIE_NAME = "teiten_language"
 LANGUAGE_COOKIE_AGE = 365 * 86400
-LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SAMESITE: Literal["Lax"] = "Lax"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = TEITEN.https
 TEITEN_CATALOGUES = TEITEN.state / "locale"  # manage.py compilemessages writes them
@@ -166,6 +168,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "DEFAULT_GENERATOR_CLASS": "webapp.api.schema_language.Generator",
 }
 
 TEITEN_BUNDLE_DIR = TEITEN.bundle_dir
