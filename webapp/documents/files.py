@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from django.utils.translation import pgettext
+
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from webapp.documents.page import RIGHT, alone, body, drawn
 from webapp.documents.parts import Document, Plate
+from webapp.documents.words import in_language
 from webapp.drawing.style import IN_TEXT, JAPANESE, SHAPES, has_japanese, japanese_font
 
 PROVENANCE = "provenance.json"
@@ -121,10 +124,18 @@ def _converted(document: Document, html: str, target: str, *, standalone: bool) 
         options += ["--number-sections", "--shift-heading-level-by=-1"]
         options += ["-V", "geometry=margin=25mm", "-V", "colorlinks=true"]
         options += ["-V", f"CJKmainfont={JAPANESE}"] if has_japanese(" ".join(texts)) else []
+        options += ["-V", f"header-includes={_words_of_captions(document.language)}"]
     else:
         head = "".join(f"<p>{escape(line)}</p>" for line in (", ".join(document.authors), document.subtitle) if line)
         html = f"<h1>{escape(document.title)}</h1>{head}{html}"
     return str(pypandoc.convert_text(html, target, format="html", extra_args=options))
+
+
+def _words_of_captions(language: str) -> str:
+    """Return LaTeX that names figures and tables in the language."""
+    with in_language(language):
+        figure, table = pgettext("block of a report", "Figure"), pgettext("block of a report", "Table")
+    return rf"\renewcommand{{\figurename}}{{{figure}}}\renewcommand{{\tablename}}{{{table}}}"
 
 
 FORMS = {

@@ -20,13 +20,16 @@ from mdit_py_plugins.anchors import anchors_plugin
 from webapp.documents.parts import Document, Plate, Prose, Table, numbered
 from webapp.documents.words import in_language, sentences
 from webapp.drawing.files import draw
-from webapp.drawing.style import IN_TEXT, Shape
+from webapp.drawing.style import IN_TEXT, LETTERS_OF_JAPANESE, Shape
 from webapp.markdown import anchor
 
 _HEADING = re.compile(r'<h([2-3])[^>]*? id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
 _ALIGNED = re.compile(r'(<t[dh]) style="text-align: ?(\w+);?"')  # pages take no style but that of their style sheet
 RIGHT = 'class="num"'
 _TAG = re.compile(r"<[^>]+>")
+_WORD = re.compile(rf"[^\s{LETTERS_OF_JAPANESE}]+")  # what a line cannot be broken in
+_LETTER = re.compile(f"[{LETTERS_OF_JAPANESE}]")
+_MOST_LETTERS, _GAP = 85, 2  # of a line of a table on paper, and between its columns
 _ALLOWED: dict[str, Any] = {
     "tags": {
         *("h1", "h2", "h3", "h4", "h5", "h6", "p", "br", "hr", "em", "strong", "code", "pre", "blockquote", "a", "img"),
@@ -96,7 +99,8 @@ def _body(document: Document, source: _Source | None, *, numbers: bool) -> SafeS
         text.append(f"{place}{len(drawn_parts)}{place}")
         if isinstance(part, Table):
             table = _table(part, number if numbers else None)
-            drawn_parts.append(table if source else f'<div class="scroll" id="table-{number}">{table}</div>')
+            look = "scroll whole" if _words_fit(part) else "scroll"
+            drawn_parts.append(table if source else f'<div class="{look}" id="table-{number}">{table}</div>')
         else:
             drawn_parts.append(_figure(part, number, source, numbered=numbers))
     html = str(html_of("\n\n".join(text)))
@@ -108,8 +112,9 @@ def _body(document: Document, source: _Source | None, *, numbers: bool) -> SafeS
 
 def _table(table: Table, number: int | None) -> str:
     def cell(tag: str, text: str, column: int, more: str = "") -> str:
-        align = f" {RIGHT}" if table.is_numeric(column) else ""
-        return f"<{tag}{more}{align}>{escape(text)}</{tag}>"
+        numeric = table.is_numeric(column)
+        align = f" {RIGHT}" if numeric else ""
+        return f"<{tag}{more}{align}>{_together(text) if numeric and tag == 'td' else escape(text)}</{tag}>"
 
     heading = "".join(cell("th", text, column, ' scope="col"') for column, text in enumerate(table.heading))
     rows = ["<tr>" + "".join(cell("td", text, n) for n, text in enumerate(row)) + "</tr>" for row in table.rows]
@@ -118,6 +123,27 @@ def _table(table: Table, number: int | None) -> str:
         caption = gettext("Table {number}. {caption}").format(number=number, caption=caption)
     body_of_table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f"<table><caption>{escape(caption)}</caption>{body_of_table}</table>"
+
+
+def _together(text: str) -> str:
+    """Return a number's text, in which Japanese between blanks is not broken where all words have room."""
+    return " ".join(f"<span>{escape(word)}</span>" if _LETTER.search(word) else escape(word) for word in text.split())
+
+
+def _words_fit(table: Table) -> bool:
+    """Whether the longest words of all columns have room beside each other, so that none need be broken."""
+    columns = zip(table.heading, *table.rows, strict=False)
+    widest = (max(map(_width, _words(" ".join(texts), table.is_numeric(n)))) for n, texts in enumerate(columns))
+    return sum(width + _GAP for width in widest) <= _MOST_LETTERS
+
+
+def _words(text: str, numeric: bool) -> list[str]:
+    """What stays together: in a column of numbers Japanese does as well."""
+    return [*(text.split() if numeric else _WORD.findall(text)), ""]
+
+
+def _width(word: str) -> int:
+    return len(word) + len(_LETTER.findall(word))
 
 
 def _figure(plate: Plate, number: int, source: _Source | None, *, numbered: bool) -> str:

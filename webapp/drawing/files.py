@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from typing import Any
 
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from webapp.drawing import style
 from webapp.drawing.picture import Picture
@@ -15,6 +17,7 @@ from webapp.drawing.style import PX_PER_INCH, Shape
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 _PNG_DPI = 192
 _HIGHEST = 6000  # px
+_DRAWING = threading.Lock()  # matplotlib's type faces are those of the process
 
 
 def draw(picture: Picture, form: str = "svg", shape: Shape = style.SHAPES["page"]) -> bytes:
@@ -25,7 +28,7 @@ def draw(picture: Picture, form: str = "svg", shape: Shape = style.SHAPES["page"
         raise TeitenError(
             _("There is no figure as {form!r}.", form=form),
             where="form",
-            todo=_("There are {names}.", names=", ".join(TYPES)),
+            todo=_("There are {names}.", names=linked(COMMA, TYPES)),
         )
     if (height := picture.figure["layout"]["height"]) > _HIGHEST:
         raise TeitenError(
@@ -34,12 +37,16 @@ def draw(picture: Picture, form: str = "svg", shape: Shape = style.SHAPES["page"
             why=_("Figures of up to {most:,} px are drawn as files.", most=_HIGHEST),
             todo=_("Filter the comparison, so that it has fewer rows."),
         )
-    from webapp.drawing.sheet import Sheet  # matplotlib, which most processes never need
+    from matplotlib import rc_context  # which most processes never need
+
+    from webapp.drawing.sheet import Sheet
 
     style.prepare()
-    canvas = Sheet(picture, shape).made()
     file = io.BytesIO()
-    canvas.savefig(file, format=form, dpi=_PNG_DPI if form == "png" else PX_PER_INCH, metadata=_metadata(picture, form))
+    resolution = _PNG_DPI if form == "png" else PX_PER_INCH
+    with _DRAWING, rc_context({"font.family": style.faces(form)}):
+        canvas = Sheet(picture, shape).made()
+        canvas.savefig(file, format=form, dpi=resolution, metadata=_metadata(picture, form))
     return file.getvalue()
 
 

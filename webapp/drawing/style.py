@@ -12,13 +12,18 @@ from typing import Any
 from django.conf import settings
 
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 
-_JAPANESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
+LETTERS_OF_JAPANESE = r"\u3000-\u9fff\uff00-\uffef"  # in a class of a regular expression
+_JAPANESE = re.compile(rf"[{LETTERS_OF_JAPANESE}]")
 _COLOUR = re.compile(r"var\((--[\w-]+)\)(?: (\d+)%)?")
 _TOKEN = re.compile(r"(--[\w-]+): light-dark\((#[0-9a-f]{3,6}),")
 _DASHES = ("-", (0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.8)))
 SANS, JAPANESE = "DejaVu Sans", "IPAexGothic"
+NOTO = "Noto Sans CJK JP"  # Japanese as well, in two weights; where the distribution's package of it is installed
+_NOTO_FILES = ("NotoSansCJK-Regular.ttc", "NotoSansCJK-Bold.ttc")
+_FONT_FOLDERS = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"))
 PX_PER_INCH = 96
 
 
@@ -59,21 +64,22 @@ def shape_named(name: str) -> Shape:
         raise TeitenError(
             _("There is no shape {name!r}.", name=name),
             where="shape",
-            todo=_("There are {names}.", names=", ".join(SHAPES)),
+            todo=_("There are {names}.", names=linked(COMMA, SHAPES)),
         )
     return SHAPES[name or "page"]
 
 
 @cache
 def prepare() -> None:
-    """Tell matplotlib its type faces, once: the second has the Japanese that the first lacks."""
+    """Tell matplotlib its type faces, once."""
     import matplotlib
     from matplotlib import font_manager
 
-    font_manager.fontManager.addfont(japanese_font())
+    for path in (japanese_font(), *noto_fonts()):
+        font_manager.fontManager.addfont(path)
     matplotlib.rcParams.update(
         {
-            "font.family": [SANS, JAPANESE],
+            "font.family": faces(),
             "svg.fonttype": "path",
             "svg.hashsalt": "teiten",  # the same figure is the same file
             "pdf.fonttype": 42,
@@ -81,6 +87,19 @@ def prepare() -> None:
             "text.parse_math": False,  # a name with a $ in it is a name
         }
     )
+
+
+def faces(form: str = "") -> list[str]:
+    """Return the type faces of a file of this form: each has letters that those before it lack. matplotlib calls the
+    outlines of Noto Sans CJK in a PDF what they are not, which some readers refuse."""
+    return [SANS, NOTO, JAPANESE] if noto_fonts() and form != "pdf" else [SANS, JAPANESE]
+
+
+@cache
+def noto_fonts() -> tuple[Path, ...]:
+    """The files of Noto Sans CJK, regular and bold; none where one of them is not installed."""
+    found = [next((path for folder in _FONT_FOLDERS for path in folder.rglob(name)), None) for name in _NOTO_FILES]
+    return tuple(path for path in found if path) if all(found) else ()
 
 
 def japanese_font() -> Path:

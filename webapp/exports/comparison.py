@@ -29,7 +29,7 @@ from webapp.documents.words import sentences
 from webapp.drawing.picture import Picture
 from webapp.exports.environment import environment_table, environment_words, environments_of_series, settings_table
 from webapp.labels import axis_title
-from webapp.language import joined
+from webapp.language import in_english, joined
 from webapp.links import trial_url
 from webapp.templatetags.teiten import ratio
 from webapp.urlstate import View
@@ -219,7 +219,8 @@ def _only(comparison: Comparison) -> list[str]:
 def _how_drawn(comparison: Comparison, view: View) -> Iterator[str]:
     yield from how_drawn(comparison, view)
     if constants := localized(SEMICOLON).join(words.constants(comparison)):
-        yield gettext("{parts}.").format(parts=f"{constants[0].upper()}{constants[1:]}")
+        first = constants[0].upper() if in_english() else constants[0]
+        yield gettext("{parts}.").format(parts=f"{first}{constants[1:]}")
 
 
 def _count(points: Sequence[Point]) -> str:

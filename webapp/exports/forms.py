@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from webapp.bibliography import Entry, bibtex, csl
 from webapp.charts.comparison import Panel
@@ -55,7 +56,7 @@ def file_of(one: Exported, form: str, choice: Choice = Choice()) -> File:
         raise TeitenError(
             _("There is no export as {form!r}.", form=form),
             where="form",
-            todo=_("There are {names}.", names=", ".join(FORMS)),
+            todo=_("There are {names}.", names=linked(COMMA, FORMS)),
         )
     chosen = FORMS[form]
     name = f"{one.name}{_which(one, form, choice)}.{form}"

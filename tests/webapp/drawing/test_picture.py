@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -19,6 +20,7 @@ from results.domain.errors import TeitenError
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import as_rows
 from webapp.charts.style import MARKS, PALETTE, Figure, layout, or_words
+from webapp.drawing import style
 from webapp.drawing.axes import draw_axes, plain
 from webapp.drawing.files import draw
 from webapp.drawing.picture import Picture
@@ -193,6 +195,34 @@ def test_every_letter_has_a_face() -> None:
         draw(replace(PICTURE, caption="図表 テーブル × ≥ µ − … ¥ 定点観測"), "png")
 
 
+def fonts_of(svg: bytes) -> set[str]:
+    """The type faces whose outlines are in a drawing."""
+    return set(re.findall(r'id="([A-Za-z]+(?:-Bold|-Regular)?)-[0-9a-f]+"', svg.decode()))
+
+
+def fonts_in(pdf: bytes) -> set[str]:
+    """The type faces that are named in a PDF, without the prefix of a subset."""
+    return {name.decode() for name in re.findall(rb"/BaseFont\s*/[A-Z]{6}\+([\w-]+)", pdf)}
+
+
+JAPANESE = replace(PICTURE, title="定点観測の図", caption="帯は最小値から最大値まで")
+
+
+@pytest.mark.skipif(not style.noto_fonts(), reason="Noto Sans CJK is not installed")
+def test_japanese_has_the_distributions_letters_in_both_weights() -> None:
+    draw(JAPANESE, "pdf")  # which has others, and leaves them to itself
+    assert fonts_of(draw(JAPANESE)) == {"DejaVuSans", "NotoSansCJKjp-Bold", "NotoSansCJKjp-Regular"}
+
+
+def test_where_the_distribution_has_none_japanese_has_teitens_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "noto_fonts", lambda: ())
+    assert fonts_of(draw(JAPANESE)) == {"DejaVuSans", "IPAexGothic"}
+
+
+def test_japanese_in_a_pdf_has_letters_that_every_reader_takes() -> None:
+    assert fonts_in(draw(JAPANESE, "pdf")) == {"DejaVuSans", "IPAexGothic"}
+
+
 def test_lines_are_no_wider_than_they_may_be() -> None:
     ruler = Ruler()
     text = "Transactions per second by clients, for each version, 定点観測は毎年行う測定であり図の説明はここに書く " * 4
@@ -207,6 +237,8 @@ def test_no_line_begins_or_ends_with_a_sign_that_may_not() -> None:
     for width in range(60, 200, 10):
         for one in ruler.wrapped("線は中央値、帯は反復の（最小値から最大値まで）の範囲です。tps、p99。" * 3, 9, width):
             assert one[0] not in "、。）" and one[-1] != "（"
+        for one in ruler.wrapped("比は×1.014〜1.054、値は1、2、…、3ヶ月ごとの測定！ 速いか？ 遅いか？" * 3, 9, width):
+            assert one[0] not in "〜…、！？ヶ"
 
 
 def test_plotlys_little_html_is_read() -> None:

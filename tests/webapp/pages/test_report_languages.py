@@ -87,6 +87,9 @@ def test_an_edition_and_its_files_are_in_the_language_of_the_report(
     for form in ("html", "md.zip", "tex.zip", "bib", "site.zip"):
         answer = stranger.get(reverse("reports:export", args=[report.pk, 1, form]), **visitor)
         assert named in words_in(answer.content), form
+        if form == "tex.zip":
+            figure, table = ("図", "表") if language == "ja" else ("Figure", "Table")
+            assert rf"\figurename}}{{{figure}}}\renewcommand{{\tablename}}{{{table}}}" in words_in(answer.content)
     with zipfile.ZipFile(io.BytesIO(answer.content)) as site:
         assert lacking(html.unescape(site.read("index.html").decode()), language) == []
 
