@@ -79,7 +79,7 @@ RAW_FILES = {"workload/stdout.txt": b"tps = 1000.0 (without initial connection t
 METRICS = (
     Metric("tps", "tps", Better.HIGHER, "Transactions per second", "From pgbench.", client_overhead=True),
     Metric("latency.p99", "us", Better.LOWER, "p99 latency", "From the exact histogram.", client_overhead=True),
-    Metric("cpu.user", "%", Better.NEITHER, "CPU in user mode", "From sar."),
+    Metric("cpu.user", "%", Better.NEITHER, "CPU in user mode (nice included)", "From sar."),
 )
 
 

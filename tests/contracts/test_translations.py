@@ -16,12 +16,15 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from django.conf import settings
 
+from results.domain.messages import LANGUAGES, ORIGINAL
+from results.published.catalogue import TABLES, translations
+from results.published.tables import FOLDER
 from webapp import catalogues
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("manage.py", "Makefile", "results", "workers", "webapp", "templates", "locale")
 FILES = catalogues.sources("ja", ROOT, [ROOT / "workers"])
-IDS = [str(path.relative_to(ROOT).parents[3]) for path in FILES]
+IDS = [str(path.relative_to(ROOT)) for path in FILES]
 JAPANESE = "ぁ-ヿ一-鿿々"
 
 
@@ -98,6 +101,27 @@ def test_japanese_is_set_as_the_glossary_says() -> None:
     assert [
         (name, japanese) for name, message in messages() for _, japanese in forms(message) if wrong.search(japanese)
     ] == []
+    assert [japanese for japanese in translations(FOLDER, "ja").values() if wrong.search(japanese)] == []
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != ORIGINAL])
+def test_what_is_shown_of_a_published_table_has_its_translation(language: str) -> None:
+    """All but what a server said, and the columns that a figure was computed of."""
+    translated = translations(FOLDER, language)
+    shown = {text for table in TABLES for text in (table.place, table.caption, *(note.text for note in table.notes))}
+    shown |= {text for t in TABLES for text in (t.report.title, t.report.publisher, t.report.licence)}
+    shown |= {d.words for table in TABLES for d in table.derived if not d.line or not d.agrees}
+    shown |= {answer.message for table in TABLES for trial in table.trials for answer in trial.answers}
+    assert {text for text in shown if text and not text.startswith("ERROR: ")} - translated.keys() == set()
+    licences = {table.report.licence for table in TABLES}
+    columns = {d.words for table in TABLES for d in table.derived if d.words == "v11_seconds / v12_seconds"}
+    assert {text for text, words in translated.items() if text == words} - licences - columns == set()
+
+
+def test_no_text_of_a_published_table_has_another_translation_elsewhere() -> None:
+    others = {message.id: message.string for _, message in messages() if not message.context}
+    translated = translations(FOLDER, "ja").items()
+    assert [text for text, words in translated if others.get(text, words) != words] == []
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ class Watched:
         self.page.fill("#id_username", "member")
         self.page.fill("#id_password", PASSWORD)
         self.page.click("main button.primary")
-        self.page.wait_for_selector("form[action='/account/sign-out/'] button")
+        # One in the bar or one in the menu, by the width.
+        self.page.wait_for_selector("form[action='/account/sign-out/'] button", state="attached")
 
     def overflow_px(self) -> int:
         script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -130,14 +131,20 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
+def language() -> str:
+    """What the browser asks for; a test may be given another."""
+    return "en"
+
+
+@pytest.fixture
 def watched(
-    chromium: Browser, live_server: Any, transactional_db: None, served: Served, request: Any
+    chromium: Browser, live_server: Any, transactional_db: None, served: Served, request: Any, language: str
 ) -> Iterator[Watched]:
     """Fails the test when anything went wrong in the browser."""
     # colours that glide into each other would be looked at half way
     look = LOOKS[getattr(request, "param", "desktop")]
     # What the tests run in a page is no file of Teiten's; test_policy.py looks at the pages with their policy.
-    context = chromium.new_context(**look, reduced_motion="reduce", bypass_csp=True)
+    context = chromium.new_context(**look, locale=language, reduced_motion="reduce", bypass_csp=True)
     context.set_default_timeout(PATIENCE_MS)
     page = Watched(context, live_server.url)
     yield page

@@ -12,7 +12,8 @@ from webapp import catalogues
 
 ROOT = Path(__file__).parents[2]
 
-# What is English in any language: raw output, code, what people typed, and what is marked as of another language.
+# What is English in any language: raw output, code, what people typed, and what is marked as of another language; so
+# are the examples in fields for code, which nobody spells.
 _UNTRANSLATED = "pre, code, textarea, script, style, template, [translate=no], [lang]:not(:lang(ja))"
 _TEXTS = """(untranslated) => {
   const texts = [];
@@ -23,26 +24,28 @@ _TEXTS = """(untranslated) => {
   }
   for (const element of document.querySelectorAll("[title], [aria-label], [placeholder], [alt]")) {
     if (element.closest(untranslated)) continue;
-    for (const name of ["title", "aria-label", "placeholder", "alt"]) texts.push(element.getAttribute(name) ?? "");
+    const names = ["title", "aria-label", "alt", ...(element.spellcheck ? ["placeholder"] : [])];
+    for (const name of names) texts.push(element.getAttribute(name) ?? "");
   }
   return texts.map((text) => text.replace(/\\s+/g, " ").trim()).filter(Boolean);
 }"""
 # Words that no name, setting or unit is made of.
 _ENGLISH = re.compile(
-    r"\b(?:the|of|is|are|was|were|to|and|or|with|for|not|that|this|which|by|from|each|at|on|in|no|all|be|has|have|"
-    r"an|as|it|its|than|more|never|every|only|between|without|after|before|when|where|who|what|why)\b",
+    r"(?<![\w-])(?:the|of|is|are|was|were|to|and|or|with|for|not|that|this|which|by|from|each|at|on|in|no|all|be|has|"
+    r"have|an|as|it|its|than|more|never|every|only|between|without|after|before|when|where|who|what|why)(?![\w-])",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 
 
-def english_texts(page: Page, names: frozenset[str] = frozenset()) -> list[str]:
+def english_texts(page: Page, names: frozenset[str] = frozenset(), values: frozenset[str] = frozenset()) -> list[str]:
     """Return the texts of a page that read as English, in its order, each once.
 
     names: of plans, runs, agents and the like, as people gave them
+    values: of plans, and names of nodes: whole texts that are the same in all languages
     """
     texts = dict.fromkeys(page.evaluate(_TEXTS, _UNTRANSLATED))
-    return [text for text in texts if is_english(text, names)]
+    return [text for text in texts if text not in values and is_english(text, names)]
 
 
 def is_english(text: str, names: frozenset[str] = frozenset()) -> bool:
