@@ -1,6 +1,7 @@
 // Moves each problem of the plan to its field, where it is said once; the list keeps a link there, and a page that was
 // sent back begins at the first. The problems are in <script id="problems">; a field's box is
 // [data-problem-for="parameters.clients"], a row of factors or settings is found by what is typed in its first input.
+// The list names a field by its label, or by the box's [data-problem-name].
 (() => {
   const CONTROLS = "input:not([type=hidden]), select, textarea";
 
@@ -32,6 +33,7 @@
   }
 
   function nameOf(problem, box, control) {
+    if (box.dataset.problemName && problem.field === box.dataset.problemFor) return box.dataset.problemName;
     if (box.closest("li")) return control.value.trim() || problem.field;
     const label = control.labels?.[0]?.firstChild?.textContent.trim();
     return box.closest(".field") && label ? label : problem.field;

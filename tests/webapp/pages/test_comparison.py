@@ -336,6 +336,15 @@ def test_without_runs_it_offers_them(done: models.Run, stranger: Client, django_
     assert f'href="/compare/?run={done.pk}"' in text
 
 
+def test_the_list_of_runs_has_the_state_of_each_and_no_name_in_its_place(
+    done: models.Run, going: models.Run, stranger: Client
+) -> None:
+    text = text_of(stranger, f"/compare/?run={done.pk}")
+    badges = re.findall(r'<span class="badge (\w+)">\s*(.*?)\s*</span>', text)
+    assert badges == [("running", "running"), ("finished", "finished")]
+    assert f'aria-label="Run {done.pk}, {done.name}"' in text
+
+
 def test_without_any_run_it_says_what_to_do(db: None, stranger: Client) -> None:
     assert "There is no run yet." in text_of(stranger, "/compare/")
 

@@ -54,6 +54,15 @@ def test_every_page_without_arguments_is_in_the_menu(client: Client, db: None) -
     assert len(there) == len(set(there))
 
 
+def test_a_member_can_sign_out_from_the_menu_and_a_stranger_is_not_offered_it(stranger: Client, member: Client) -> None:
+    def forms(client: Client) -> list[str]:
+        menu_text = page_text(client.get("/")).partition('<div class="menu-groups">')[2].partition("</details>")[0]
+        return re.findall(r'action="([^"]*)"', menu_text)
+
+    assert reverse("account:sign-out") in forms(member)
+    assert reverse("account:sign-out") not in forms(stranger)
+
+
 def test_a_stranger_is_offered_what_a_stranger_may_open(stranger: Client, member: Client, db: None) -> None:
     offered, of_a_member = linked(stranger), linked(member)
     assert not {reverse("plans:add"), reverse("plans:import"), reverse("agents:add")} & set(offered)
