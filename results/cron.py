@@ -99,7 +99,7 @@ def _schedule(cron: str) -> CrontabSchedule:
     try:
         schedule.schedule.is_due(timezone.now())
     except (ValueError, KeyError, ParseException) as error:
-        what = _("{line!r}: {error}.", line=cron, error=str(error))
+        what = _("{line!r}: {error}.", line=cron, error=str(error).removesuffix("."))
         raise PlanError([Problem("schedule", what, _("As '0 2 * * 6'."))]) from error
     try:
         schedule.clean_fields()

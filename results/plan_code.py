@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from results.domain.errors import CodeError, Problem
-from results.domain.messages import ngettext_lazy
+from results.domain.messages import COMMA, linked, ngettext_lazy
 from results.domain.plan import Code, Kinds, Plan, code_of
 from results.models import Agent
 
@@ -37,7 +37,7 @@ def _refused(code: Code, refusing: Collection[str]) -> Problem:
         "This is code of the plan's own: {why}. From operators, agents {agents} take none.",
         len(refusing),
         why=code.why,
-        agents=", ".join(refusing),
+        agents=linked(COMMA, refusing),
     )
     todo = ngettext_lazy(
         "An administrator can run the plan, or let operators bring code to this agent (Edit on its page).",

@@ -13,7 +13,7 @@ from results.domain.kinds.conditions import NEWEST
 from results.domain.kinds.specs import WorkloadSpec
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.disk_space import Need, needs
-from results.domain.messages import Message, ngettext_lazy
+from results.domain.messages import COMMA, Message, linked, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds, Plan
 from results.domain.statistics.power import FEWEST, detectable
@@ -142,7 +142,7 @@ def _some_compile(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent]
         if row is not None and not off and compiles_queries(spec.workload, spec.settings):
             can.setdefault(row.has_jit, set()).add(row.name)
     if len(can) > 1:
-        with_jit, without = (", ".join(sorted(can[has])) for has in (True, False))
+        with_jit, without = (linked(COMMA, sorted(can[has])) for has in (True, False))
         text = _(
             "{able} can compile queries (JIT) and {unable} cannot: the comparison withholds the verdict.",
             able=with_jit,
@@ -164,7 +164,7 @@ def _some_have_lz4(specs: Sequence[TrialSpec], agents: Mapping[str, models.Agent
         setting = server_settings.read(known.lines).get(TOAST_COMPRESSION)
         can.setdefault(setting is not None and "lz4" in setting.values, []).append(names[known.installation_id])
     if len(can) > 1:
-        with_lz4, without = (", ".join(sorted(can[has])) for has in (True, False))
+        with_lz4, without = (linked(COMMA, sorted(can[has])) for has in (True, False))
         text = _(
             "{able} compresses long values by lz4 and {unable}, built without it, by pglz: the comparison withholds "
             "the verdict.",
@@ -186,7 +186,7 @@ def _own_clients(
         text = _(
             "Each PostgreSQL is measured with its own pgbench ({versions}), whose own speed is part of every "
             "difference.",
-            versions=", ".join(sorted(versions)),
+            versions=linked(COMMA, sorted(versions)),
         )
         yield Warning("client_programs", text, _("Take {newest} to compare the servers alone.", newest=NEWEST))
 

@@ -11,7 +11,7 @@ from results import models
 from results.domain.errors import PlanError, Problem
 from results.domain.matrix import TrialSpec
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed, needed_by
-from results.domain.messages import Message
+from results.domain.messages import COMMA, Message, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 
@@ -114,7 +114,7 @@ def _missing_methods(needs: Iterable[_Need], installations: _Installations) -> I
                 _(
                     "It has {access_methods}. Choose another installation or access method, or exclude this "
                     "combination; if it was installed there since, contact the agent again.",
-                    access_methods=", ".join(row.access_methods),
+                    access_methods=linked(COMMA, row.access_methods),
                 ),
             )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import quote_plus, unquote_plus
 
 from results.domain.errors import TeitenError
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import nearest
 from results.queries.shared.selection import Selection
@@ -86,9 +87,9 @@ def unknown_parameter(name: str, known: Sequence[str]) -> TeitenError:
     if not known:
         todo = _("There are none here.")
     elif meant:
-        todo = _("Did you mean {meant}? There are {known}.", meant=meant, known=", ".join(known))
+        todo = _("Did you mean {meant}? There are {known}.", meant=meant, known=linked(COMMA, known))
     else:
-        todo = _("There are {known}.", known=", ".join(known))
+        todo = _("There are {known}.", known=linked(COMMA, known))
     return TeitenError(_("There is no parameter {name!r}.", name=name), where=name, todo=todo)
 
 
@@ -99,7 +100,7 @@ def read_view(query: str) -> View:
     for name, text in chosen.items():
         if text not in DRAWN[name]:
             what = _("There is no {name} {value!r}.", name=name, value=text)
-            raise TeitenError(what, where=name, todo=_("There are {known}.", known=", ".join(DRAWN[name])))
+            raise TeitenError(what, where=name, todo=_("There are {known}.", known=linked(COMMA, DRAWN[name])))
     return View(**chosen)
 
 

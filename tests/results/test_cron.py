@@ -73,3 +73,9 @@ def test_times_are_counted_after_the_first_moment_and_up_to_the_second() -> None
 def test_what_is_no_line_or_names_no_time_is_a_problem(line: str) -> None:
     with pytest.raises(PlanError):
         read_cron(line)
+
+
+def test_what_celery_says_of_a_line_ends_as_a_sentence_does() -> None:
+    with pytest.raises(PlanError) as raised:
+        read_cron("0 5-99 * * *")
+    assert [problem.what for problem in raised.value.problems] == ["'0 5-99 * * *': Invalid end range: 99 > 23."]

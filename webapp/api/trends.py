@@ -56,6 +56,7 @@ class FamilyFacetSerializer(ValueSerializer):
     """A dimension that families differ in, with the number of done trials of each value."""
 
     value = FamilyFacet
+    leave_out = ("factor",)
     values = serializers.SerializerMethodField()
 
     def get_values(self, facet: FamilyFacet) -> list[dict[str, Any]]:

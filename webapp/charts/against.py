@@ -7,12 +7,11 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from results.domain.messages import localized
 from results.domain.units import scale_for
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.cells import Key as CellKey
 from results.queries.shared.selection import LABEL
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words, with_unit
 
 LATENCIES = ("latency.p99", "latency.mean")  # drawn against throughput, the first that there is
 _MOST_NAMED = 12  # levels of x that stand beside the points
@@ -67,8 +66,9 @@ def _divisors(*comparisons: Comparison) -> tuple[float, float]:
 
 def _axis(comparison: Comparison, divisor: float) -> dict[str, Any]:
     _, unit = scale_for(max((point.maximum for point in comparison.points), default=1.0), comparison.metric.unit)
-    title = f"{localized(comparison.metric.label)} ({unit})"
-    return axis(title, rangemode="tozero", nticks=7, tickformat=",~r", automargin=True)
+    return axis(
+        with_unit(comparison.metric.label, unit), rangemode="tozero", nticks=7, tickformat=",~r", automargin=True
+    )
 
 
 def _traces(

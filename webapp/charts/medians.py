@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from results.domain.units import scale_for
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, with_unit
 from webapp.chooser import title
 
 LOG_FROM = 16  # a factor whose levels span more than this reads better on a logarithmic axis
@@ -107,9 +107,8 @@ def medians_figure(
         shift = 0.0 if positions or len(xs) > LINES_FROM else _dodge(number, len(lines))
         markers_at = [at[marker.x] + shift for marker in line.markers]
         data += _traces(line, markers_at, divisor, shown, bool(positions), trial_url)
-    label = f"{y_title} ({shown})" if shown and shown != y_title else y_title
     meta = {"at": at, "link": link}
-    vertical = _y_axis(label, divisor, axes, y_axis or {})
+    vertical = _y_axis(with_unit(y_title, shown), divisor, axes, y_axis or {})
     axes_of_figure = {"xaxis": x_axis, "yaxis": vertical}
     more = {"hovermode": "closest", "meta": meta, "shapes": list(shapes)}
     return {"data": data, "layout": layout(height, largest=largest / divisor, **axes_of_figure, **more)}

@@ -15,8 +15,8 @@ from results.queries.presets.access_method_summary import Summary, SummaryCell
 from results.queries.presets.topologies import TopologyLine, TopologyTable
 from results.queries.presets.version_rows import VersionRow
 from results.queries.presets.versions import Versions
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words
-from webapp.language import joined
+from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words, with_unit
+from webapp.language import joined, within_a_line
 
 MOST_ROWS = 60
 _BREAK = "<br>"
@@ -104,15 +104,15 @@ def versions_figure(versions: Versions, urls: Sequence[Sequence[str]]) -> Figure
         for index, (cell, url) in enumerate(zip(row.cells, addresses, strict=True)):
             if cell is not None and cell.ratio and cell.version != row.base:
                 text = gettext("{row}, {version}: ×{ratio:.3f} of {base}")
-                text = text.format(row=row.name, version=cell.version, ratio=cell.ratio, base=row.base)
+                text = text.format(row=localized(row.name), version=cell.version, ratio=cell.ratio, base=row.base)
                 dots.append(Dot(index, cell.ratio, text, url, cell.low, cell.high))
-        rows.append((row.name if versions.workload else _named(row), dots))
+        rows.append((localized(row.name) if versions.workload else _named(row), dots))
     title = gettext("ratio, 1 = the baseline") if versions.metric else gettext("speed, 1 = the baseline")
     return ratios_figure(rows, versions.versions, title)
 
 
 def _named(row: VersionRow) -> str:
-    parts = [row.workload, localized(row.metric.label).lower()]
+    parts = [row.workload, within_a_line(row.metric.label)]
     if row.published:
         parts.append(pgettext("figures", "published"))
     return joined(parts)
@@ -157,7 +157,7 @@ def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
         if len(lines) > 1 and lines[0].nodes == 1:
             data.append(_ideal_trace(index, lines[-1].nodes or 1, lines[0].total, divisor))
     x_axis = axis(gettext("nodes"), dtick=1, showgrid=False)
-    y_axis = axis(f"{localized(table.metric.label)} ({unit})", rangemode="tozero", nticks=6, tickformat=",~r")
+    y_axis = axis(with_unit(table.metric.label, unit), rangemode="tozero", nticks=6, tickformat=",~r")
     figure = {"data": data, "layout": layout(280, xaxis=x_axis, yaxis=y_axis, hovermode="closest")}
     return or_words(figure, gettext("No number of nodes is known."))
 

@@ -19,7 +19,7 @@ from results.queries.comparison.compare import Comparison, Point
 from results.queries.runs import steps as measured
 from results.queries.shared.selection import JOINT, LABEL
 from webapp.charts.rows import TOP, left_px, name_axis, row_px, wrapped
-from webapp.charts.style import PALETTE, Figure, axis, colour, escape, json_numbers, layout
+from webapp.charts.style import PALETTE, Figure, axis, colour, escape, json_numbers, layout, with_unit
 
 _BAR_PX, _BOTTOM = 40, 48
 _TOTAL_PX = 76
@@ -56,7 +56,7 @@ def steps_figure(comparison: Comparison, steps: Sequence[str]) -> Steps:
     if any(totals):
         data.append(_totals(totals, divisor, comparison.metric.unit))
     names = [wrapped(JOINT.join(filter(None, bar)) or localized(comparison.metric.label)) for bar in bars]
-    title = _with_unit(comparison.metric.label, unit)
+    title = with_unit(comparison.metric.label, unit)
     reach = max(_longest(columns.values()), _largest(totals)) / divisor
     figure = {"data": data, "layout": _layout(title, reach, names, _total_notes(totals, divisor))}
     return Steps(figure, tuple((index, group) for group, index in colours.items()))
@@ -78,15 +78,11 @@ def steps_of_trial(steps: measured.Steps) -> Figure:
         data.append(_strokes([(len(values), steps.total)], divisor, steps.unit))
         notes.append(_note(steps.total / divisor, len(values), f"<b>{format_quantity(steps.total, steps.unit)}</b>"))
     reach = max(*ends, steps.total or 0.0) / divisor
-    shape = _layout(_with_unit(steps.metric, unit), reach, names, notes)
+    shape = _layout(with_unit(steps.metric, unit), reach, names, notes)
     shape["height"] = TOP + row_px(names, 1) * len(names) + _BOTTOM
     shape["margin"]["l"] += _NOUN_PX
     shape["yaxis"] |= {"title": axis(localized(steps.noun))["title"]}
     return {"data": data, "layout": shape}
-
-
-def _with_unit(label: str, unit: str) -> str:
-    return f"{localized(label)} ({unit})"
 
 
 def _one_after_the_other(values: Sequence[float], ends: Sequence[float], divisor: float) -> dict[str, Any]:

@@ -9,7 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import pgettext
+
 from results.domain.messages import localized
+from webapp.language import in_english
 
 Figure = dict[str, Any]
 
@@ -50,6 +53,21 @@ def axis(title: str = "", **more: Any) -> dict[str, Any]:
     if title:
         base["title"] = {"text": escape(title), "font": {"color": "var(--faint)", "size": 12}, "standoff": 8}
     return base | more
+
+
+def with_unit(label: str, unit: str) -> str:
+    """Return an axis' title: what it shows and its unit, in the reader's language; without a unit the label alone."""
+    label = localized(label)
+    return pgettext("axis", "{label} ({unit})").format(label=label, unit=unit) if unit and unit != label else label
+
+
+def dates() -> dict[str, Any]:
+    """Return how an axis of dates writes them: as pages do, but for English, which has Plotly's own words of months."""
+    if in_english():
+        return {}
+    day = 24 * 60 * 60 * 1000
+    stops = ([None, day - 1], "%H:%M\n%Y-%m-%d"), (["M1", None], "%Y-%m"), ([day, None], "%m-%d\n%Y")
+    return {"tickformatstops": [{"dtickrange": reach, "value": form} for reach, form in stops]}
 
 
 def layout(height: int, largest: float = 0.0, **more: Any) -> dict[str, Any]:

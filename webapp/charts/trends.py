@@ -14,7 +14,7 @@ from results.domain.units import format_quantity, scale_for
 from results.queries.trends.annotations import AnnotationRow
 from results.queries.trends.families import COMMIT, DATE, VERSION
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue
-from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark
+from webapp.charts.style import Figure, axis, colour, dates, escape, json_numbers, layout, mark, with_unit
 from webapp.language import joined
 
 LOG_FROM = 5  # lines whose levels are further apart read better on a logarithmic axis
@@ -46,8 +46,7 @@ def trends_figure(
         shapes += [_shift_shape(shift, line, position) for shift in line.shifts]
     data += _environments(trend, index, difference_url)
     data += _annotations(annotations) if by_date else []
-    label = localized(trend.metric.label)
-    title = f"{label} ({shown})" if shown and shown != trend.metric.label else label
+    title = with_unit(trend.metric.label, shown)
     scale = "log" if logarithmic(trend) else "linear"
     return {
         "data": data,
@@ -69,7 +68,7 @@ def axis_words(x: str) -> str:
 
 def _x_axis(trend: Trend) -> dict[str, Any]:
     if trend.selection.x == DATE:
-        return axis("", type="date", showgrid=False)
+        return axis("", type="date", showgrid=False, **dates())
     texts = [escape(level) for level in trend.levels]
     labels = {"tickvals": list(range(len(texts))), "ticktext": texts}
     if len(texts) > MOST_LABELS:

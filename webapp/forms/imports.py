@@ -36,6 +36,7 @@ from results.domain.imports.text import (
 )
 from results.domain.imports.values import ImportedTrial, SourceFile
 from results.domain.measurement.metrics import Better, Metric
+from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.foreign_results import Arranged, Draft, arrange, fingerprint, known_metrics, require_new
 from results.models.audit import Scope
@@ -130,7 +131,7 @@ def _choice(fields: Mapping[str, str], name: str, choices: Mapping[str, str]) ->
     chosen = {"\\t": "\t", "tab": "\t"}.get(fields.get(name, ""), fields.get(name, ""))
     if chosen and chosen not in choices:
         what = _("There is no {field} {value}.", field=name, value=repr(chosen[:40]))
-        todo = _("There are {values}.", values=", ".join(repr(one) for one in choices))
+        todo = _("There are {values}.", values=linked(COMMA, (repr(one) for one in choices)))
         raise ImportedFileError(what, where=name, todo=todo)
     return chosen
 
@@ -141,13 +142,13 @@ def _column(fields: Mapping[str, str], heading: str, suggested: Column) -> Colum
         raise ImportedFileError(
             _("A column is no {role}.", role=repr(role[:40])),
             where=f"role.{heading}",
-            todo=_("It is {roles}.", roles=", ".join(Role)),
+            todo=_("It is {roles}.", roles=linked(COMMA, Role)),
         )
     if better is not None and better not in tuple(Better):
         raise ImportedFileError(
             _("There is no direction {direction}.", direction=repr(better[:40])),
             where=f"better.{heading}",
-            todo=_("There are {values}.", values=", ".join(Better)),
+            todo=_("There are {values}.", values=linked(COMMA, Better)),
         )
     return Column(
         Role(role) if role is not None else suggested.role,
@@ -164,7 +165,7 @@ def _require_headings(fields: Mapping[str, str], columns: Mapping[str, Column]) 
             raise ImportedFileError(
                 _("The table has no column {column}.", column=repr(heading[:80])),
                 where=field[:120],
-                todo=_("It has {columns}.", columns=", ".join(columns)),
+                todo=_("It has {columns}.", columns=linked(COMMA, columns)),
             )
 
 
@@ -194,7 +195,7 @@ def _require_known(fields: Mapping[str, str]) -> None:
             raise ImportedFileError(
                 _("There is no field {field}.", field=repr(field[:80])),
                 where=field[:80],
-                todo=_("There are {values}.", values=", ".join((*FIELDS, *PREFIXES))),
+                todo=_("There are {values}.", values=linked(COMMA, (*FIELDS, *PREFIXES))),
             )
 
 
@@ -213,9 +214,11 @@ def _unseen_table(fields: Mapping[str, str], files: Sequence[SourceFile]) -> Tab
             why=_(
                 "{file} may be {encodings}.",
                 file=files[0].name,
-                encodings=", ".join(ENCODINGS[one] for one in possible),
+                encodings=linked(COMMA, (ENCODINGS[one] for one in possible)),
             ),
-            todo=_("Say which it is, one of {encodings}, or convert the file to UTF-8.", encodings=", ".join(possible)),
+            todo=_(
+                "Say which it is, one of {encodings}, or convert the file to UTF-8.", encodings=linked(COMMA, possible)
+            ),
         )
     return table
 

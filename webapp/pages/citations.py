@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import models, snapshots
 from results.models.audit import Scope
+from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import cited, hash_of, list_snapshots
 from results.queries.comparison.trust import trust_in
 from webapp import citations
@@ -26,6 +27,7 @@ from webapp.compare.trust import trust_line
 from webapp.compare.words import names_of
 from webapp.exports.forms import offered
 from webapp.labels import axis_title
+from webapp.language import in_english
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
 
@@ -50,6 +52,8 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "key": key(list(names_of(citation.comparison).values())),
         "statistic": statistic_name(citation.comparison),
         "x_title": axis_title(citation.comparison.selection.x, citation.comparison.metric),
+        "panel_title": _title(citation.comparison.selection.panel, citation.comparison),
+        "series_title": _title(citation.comparison.selection.series, citation.comparison),
         "trust": trust_line(trust_in(citation.comparison), citation.comparison),
         "standing": citations.compare_with_today(citation),
         "remarks": citations.remarks(citation.comparison, published),
@@ -59,6 +63,11 @@ def detail(request: HttpRequest, hash_: str) -> HttpResponse:
         "may_save": allows(scope_of(request.user), Scope.PUBLISH),
     }
     return render(request, "citations/detail.html", context)
+
+
+def _title(dimension: str | None, comparison: Comparison) -> str:
+    """Return what heads a column of the cells: in English the dimension as the query names it."""
+    return axis_title(dimension, comparison.metric) if dimension and not in_english() else dimension or ""
 
 
 @require_POST

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from results.domain.messages import localized
+from results.domain.messages import Message, localized
 from results.queries.presets.publications import list_publications
-from results.queries.presets.topologies import topologies
+from results.queries.presets.topologies import TopologyTable, topologies
 from results.queries.runs.runs import list_runs
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter, urlstate
 from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
 from webapp.chooser import title
-from webapp.language import joined
+from webapp.language import in_english, joined
 from webapp.links import trial_url
 from webapp.pages.common import wants_fragment
+from workers.registry import kinds
+
+
+def _for_reader(table: TopologyTable) -> TopologyTable:
+    """Return the table with topologies by their titles; in English by their keys, as plans have them."""
+    if in_english():
+        return table
+    lines = tuple(replace(line, kind=_titled(line.kind)) for line in table.lines)
+    return replace(table, lines=lines, one=_titled(table.one))
+
+
+def _titled(text: str) -> str:
+    """Return a text about topologies with the title of each in place of its key."""
+    if isinstance(text, Message) and text.values:
+        values = {name: _titled(value) if isinstance(value, str) else value for name, value in text.values.items()}
+        return Message(text.id, text.plural, text.number, values, text.context)
+    topology = kinds().topologies.get(text)
+    return topology.title if topology else text
 
 
 @require_safe
@@ -38,7 +58,7 @@ def index(request: HttpRequest) -> HttpResponse:
             "query": urlstate.write(table.selection),
             "mixed": joined(map(title, table.mixed)),
         }
-        for table in all_topologies.tables
+        for table in map(_for_reader, all_topologies.tables)
     ]
     query = run_filter.write(chosen)
     context = {

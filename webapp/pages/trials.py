@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from results import runs
 from results.domain.environment.layers import LayerKind, flatten
-from results.domain.measurement.activity import sample_in
+from results.domain.measurement.activity import sample_in, stalls_in
 from results.domain.measurement.query_plans import read_plan
 from results.domain.measurement.series import Series
 from results.domain.messages import gettext_lazy as _
@@ -129,6 +129,7 @@ def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], 
         "answers": answers_of(attempt.id) if "capability" in kinds else (),
         "plans": [head.label for head in heads if head.kind == "plan"],
         "look": None if attempt.error else sample_in(attempt.notes),
+        "stalls": stalls_in(attempt.notes),
         "checks_passed": bool(attempt.checks) and all(check["passed"] for check in attempt.checks),
     }
 

@@ -9,16 +9,20 @@ from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
-from django.utils.translation import gettext, pgettext, pgettext_lazy
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.layers import LayerKind
 from results.domain.environment.rules import AGENT, PLAN, Cause
+from results.domain.kinds.parameter_names import parameter_name
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized
 from results.domain.units import format_quantity
+from results.queries.environment.differences import Subject
 from results.queries.environment.environments import NotableDifference, SeriesEnvironment
-from webapp.templatetags.teiten import shown, spaced
+from webapp.templatetags.teiten import configuration, shown, spaced
 
 register = template.Library()
 _MOST_NOTABLE = 3
@@ -48,6 +52,46 @@ _LAYERS = {
     AGENT: pgettext_lazy("layer", "agent"),
     PLAN: pgettext_lazy("layer", "plan"),
 }
+_OF_A_DISK = {
+    "total_bytes": pgettext_lazy("of a disk", "total"),
+    "free_bytes": pgettext_lazy("of a disk", "free"),
+    "mount": pgettext_lazy("of a disk", "mount"),
+    "filesystem": pgettext_lazy("of a disk", "filesystem"),
+    "options": pgettext_lazy("of a disk", "options"),
+    "device": pgettext_lazy("of a disk", "device"),
+}
+
+
+@register.filter
+def linked_subject(side: Subject) -> SafeString:
+    """One side of a difference, as a link to its page."""
+    match side.kind:
+        case "agent":
+            address, name = reverse("agents:detail", args=[side.name]), gettext("agent {agent}").format(agent=side.name)
+        case "run":
+            address, name = reverse("runs:detail", args=[side.id]), gettext("run {run}").format(run=side.id)
+        case _:
+            address, name = reverse("trials:detail", args=[side.id]), gettext("trial {trial}").format(trial=side.id)
+    return format_html('<a href="{}">{}</a>', address, name)
+
+
+@register.filter
+def about_subject(side: Subject) -> str:
+    """What one side of a difference is: the configuration of a trial, the name of a run."""
+    match side.kind:
+        case "agent":
+            return gettext("as of the last contact")
+        case "run":
+            text = ngettext("{name}, {n} trial", "{name}, {n} trials", side.trials)
+            return text.format(name=localized(side.name), n=side.trials)
+    text = gettext("{configuration}, run {run} {name}")
+    return text.format(configuration=configuration(side.levels), run=side.run_id, name=localized(side.run_name))
+
+
+@register.filter
+def disk_fact(key: str) -> str:
+    """What is known of an agent's disk, in words: 'free_bytes' → 'free'."""
+    return str(_OF_A_DISK[key]) if key in _OF_A_DISK else spaced(key)
 
 
 @register.filter
@@ -68,8 +112,10 @@ def told_name(row: NotableDifference) -> str:
     """What differs, on a line that has no column for the layer: 'kernel', 'shared_buffers', 'data scale'."""
     if (row.kind, row.key) == (LayerKind.KERNEL, "release"):
         return gettext("kernel")
-    plain = row.kind in (LayerKind.SETTINGS, LayerKind.HARDWARE, LayerKind.KERNEL)
-    return row.key.removeprefix("sysctl.") if plain else f"{row.kind} {row.key}"
+    if row.kind in (LayerKind.SETTINGS, LayerKind.HARDWARE, LayerKind.KERNEL):
+        return row.key.removeprefix("sysctl.")
+    key = localized(parameter_name(row.key)) if row.kind == LayerKind.DATA else row.key
+    return f"{layer_name(row.kind)} {key}"
 
 
 @register.filter

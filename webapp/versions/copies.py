@@ -55,12 +55,12 @@ def copied(versions: Versions, address: str, now: datetime) -> Copied:
         title=title.format(subject=subject(versions), percent="95 %"),
         heading=(gettext("configuration") if versions.workload else gettext("workload"), *versions.versions),
         lines=tuple(lines),
-        provenance=f"Teiten, {_runs(versions)}, {now:%Y-%m-%d %H:%M} UTC, {address}",
+        provenance=joined(("Teiten", _runs(versions), f"{now:%Y-%m-%d %H:%M} UTC", address)),
     )
 
 
 def _row_name(row: VersionRow, versions: Versions) -> str:
-    parts = [row.name] if versions.metric else [row.name, localized(row.metric.label)]
+    parts = [localized(row.name)] if versions.metric else [localized(row.name), localized(row.metric.label)]
     if row.published:
         parts.append(pgettext("figures", "published"))
     elif not row.measured:

@@ -20,7 +20,7 @@ import tomli_w
 
 from results.domain import toml_text
 from results.domain.errors import DefinitionError, Problem
-from results.domain.messages import Message
+from results.domain.messages import COMMA, Message, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 
@@ -292,7 +292,7 @@ def mid_run_problems(
             "Agent {agent} plays the {node}, which is set apart in mid-run, and {others} as well.",
             agent=agent,
             node=change.node,
-            others=", ".join(beside),
+            others=linked(COMMA, beside),
         )
         yield Problem(where, what, _("Let nothing else play where the {node} does.", node=change.node))
 
@@ -315,7 +315,7 @@ def _cpu_problems(
 
 
 def _roles_here(agents: Iterable[str]) -> Message:
-    return _("The roles here are {roles}.", roles=", ".join(agents))
+    return _("The roles here are {roles}.", roles=linked(COMMA, agents))
 
 
 def _unknown(name: str, label: str, agent: str, known: KnownHost) -> Iterator[Problem]:
@@ -377,7 +377,8 @@ class _Reader:
     def factor(self, name: str, mapping: object) -> HostFactor:
         if not NAME.fullmatch(name):
             todo = _("Small letters, digits and '_', at most 40, a letter first.")
-            self.problem("name", _("{name!r} is not a name for a host factor.", name=name), todo)
+            what = _("{name!r} is not a name for a host factor.", name=name) if name else _("It has no name.")
+            self.problem("name", what, todo)
         if name in BUILT_IN:
             what = _("{name!r} is built in and needs no commands.", name=name)
             self.problem("name", what, _("Choose another name."))
@@ -453,7 +454,7 @@ class _Reader:
 
 
 def _keys_are(keys: Iterable[str]) -> Message:
-    return _("Keys are {keys}.", keys=", ".join(keys))
+    return _("Keys are {keys}.", keys=linked(COMMA, keys))
 
 
 _COMMANDS = {

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+from django.utils import translation
 from plotly import graph_objects
 
 from results.domain.measurement.histogram import HeatMap, Histogram
@@ -16,8 +17,9 @@ from results.domain.measurement.series import Series
 from webapp.charts.lines import MOST_POINTS, thin
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.run import x_factor
-from webapp.charts.style import key
+from webapp.charts.style import dates, key, with_unit
 from webapp.charts.trial import timeline
+from webapp.language import within_a_line
 
 
 def validated(figure: dict[str, Any]) -> graph_objects.Figure:
@@ -94,6 +96,32 @@ def test_no_line_or_band_crosses_a_level_that_has_no_value() -> None:
 def test_wide_levels_get_a_logarithmic_axis() -> None:
     assert medians(["1", "4", "16"])["layout"]["xaxis"]["type"] == "log"
     assert medians(["1", "2", "3"])["layout"]["xaxis"]["type"] == "linear"
+
+
+@pytest.mark.parametrize(
+    ("label", "unit", "expected"),
+    [("p99 latency", "ms", "p99 latency (ms)"), ("tps", "tps", "tps"), ("Rows", "", "Rows")],
+)
+def test_an_axis_has_its_unit_once(label: str, unit: str, expected: str) -> None:
+    assert with_unit(label, unit) == expected
+
+
+def test_dates_of_an_axis_are_written_in_figures_but_in_english() -> None:
+    assert dates() == {}
+    with translation.override("ja"):
+        figure = {"data": [], "layout": {"xaxis": {"type": "date"} | dates()}}
+    validated(figure)
+    assert not re.search("%[abAB]", json.dumps(figure)) and "%m-%d" in json.dumps(figure)
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("Transactions per second", "transactions per second"), ("WAL written", "WAL written"), ("UPDATE", "UPDATE")],
+)
+def test_a_label_within_a_line_keeps_the_capitals_of_names(label: str, expected: str) -> None:
+    assert within_a_line(label) == expected
+    with translation.override("ja"):
+        assert within_a_line(label) == label
 
 
 def test_a_name_never_becomes_markup() -> None:

@@ -57,6 +57,7 @@ def test_the_form_defines_a_factor(agent: models.Agent, admin: Client) -> None:
     ("changes", "message"),
     [
         ({"name": "Big one"}, "is not a name for a host factor"),
+        ({"name": ""}, "It has no name."),
         ({"name": "cpus"}, "is built in"),
         ({"show": ""}, "A command is missing."),
         ({"level-apply": ["", "x", ""]}, "apply: A command is missing."),

@@ -29,7 +29,7 @@ def test_every_file_that_users_read_is_a_chapter() -> None:
 def test_a_chapter_is_read_without_a_query_by_anyone(stranger: Client, django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         text = page_text(stranger.get("/manual/method/"))
-    assert "Method: what makes a number worth keeping" in text
+    assert '<a href="/manual/">manual</a> / Method: what makes a number worth keeping' in text
     assert '<h2 id="the-verdict">The verdict</h2>' in text
     assert '<a href="#the-verdict">The verdict</a>' in text
     assert stranger.get("/manual/names/").status_code == 404

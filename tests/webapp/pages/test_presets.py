@@ -284,6 +284,13 @@ def test_topologies_show_totals_means_of_a_node_and_efficiency(loaded: None, str
     assert len(figures(text)) == 8
 
 
+def test_topologies_are_called_by_their_titles_in_another_language_than_english(stranger: Client) -> None:
+    arrangements.arranged_run(replicates=3)
+    assert '<th scope="row" class="name">streaming</th>' in text_of(stranger, "/topologies/")
+    japanese = page_text(stranger.get("/topologies/", HTTP_ACCEPT_LANGUAGE="ja"))
+    assert '<th scope="row" class="name">ストリーミングレプリケーション</th>' in japanese
+
+
 def test_topologies_count_the_runs_without_transactions_per_second(loaded: None, stranger: Client) -> None:
     table = run_of("wg1-2012-table-3.1")
     models.Measurement.objects.filter(attempt__run=table, metric="tps").update(metric="ssb.query.seconds")

@@ -7,13 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 from rest_framework.test import APIClient
 
 from results import models, scheduled_runs, stored_plans
 from tests import factories
 from tests.page_text import page_text
 from tests.webapp.api.conftest import owner, visitor
+from webapp.templatetags.teiten import moment
 from workers.registry import kinds
 
 __all__ = ["owner", "visitor"]
@@ -43,6 +44,13 @@ def test_the_plans_page_shows_the_next_five_runs_to_everybody(
         assert f"{day} {year}-02-29 02:00" in text
     assert "2048-02-29" not in text and "(UTC)" in text
     assert "Too frequent" not in text
+
+
+def test_days_of_the_week_are_in_the_readers_language() -> None:
+    saturday = datetime(2026, 11, 28, 2, tzinfo=UTC)
+    assert ">Sat 2026-11-28<" in moment(saturday, "%a %Y-%m-%d")
+    with translation.override("ja"):
+        assert ">2026-11-28（土）<" in moment(saturday, "%Y-%m-%d（%a）")
 
 
 def test_a_schedule_that_is_faster_than_a_run_is_warned_about(member: Client, stranger: Client) -> None:
