@@ -48,6 +48,7 @@
     const link = document.createElement("a");
     link.href = `#${box.id}`;
     link.textContent = nameOf(problem, box, control);
+    link.translate = link.textContent !== problem.field && !box.closest("li"); // else a key, or what was typed
     link.addEventListener("click", (event) => {
       event.preventDefault();
       control.focus();

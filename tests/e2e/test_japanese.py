@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from results import models
+from results.domain.kinds.conditions import CONDITIONS, TEXTS
 from tests import warehouses
 from tests.e2e.conftest import Watched
 from tests.e2e.english import english_texts
@@ -16,6 +17,12 @@ from tests.e2e.test_warehouses import WIDTHS, paths
 from workers.registry import kinds
 
 CHAPTERS = re.compile(r"/manual/.*")  # those that are translated name papers
+MADE_UP = (  # by the tests: the words of a metric, and of what went wrong
+    "From the exact histogram.",
+    "could not extend file: No space left on device",
+    "pgbench ended with status 1.",
+    "sar is not installed",
+)
 FORMS = ("/plans/import/", "/agents/add/", "/imports/new/", "/reports/new/", "/account/tokens/")
 
 
@@ -25,14 +32,14 @@ def language() -> str:
 
 
 def names() -> frozenset[str]:
-    """Return what people have called things, and what programs and versions are called."""
+    """Return what people and the tests have called things, and what programs and versions are called."""
     named = [model.objects.values_list("name", flat=True) for model in (models.Plan, models.Run, models.Installation)]
     workers = models.Attempt.objects.values_list("worker", flat=True)
     levels = {str(level) for one in models.Configuration.objects.all() for level in one.levels.values()}
     specs = kinds()
     return frozenset(
         {"look", "member", "network"}.union(
-            levels, workers, *named, specs.workloads, specs.topologies, specs.collectors
+            MADE_UP, levels, workers, *named, specs.workloads, specs.topologies, specs.collectors
         )
     )
 
@@ -40,7 +47,8 @@ def names() -> frozenset[str]:
 def values() -> frozenset[str]:
     """Return what stands in plans as it is: what can be chosen of a parameter, and the roles of agents."""
     specs = kinds()
-    declared = [spec.parameters for spec in specs.workloads.values()]
+    declared = [TEXTS, CONDITIONS]
+    declared += [spec.parameters for spec in specs.workloads.values()]
     declared += [spec.parameters for spec in specs.topologies.values()]
     choices = {choice for parameters in declared for parameter in parameters for choice in parameter.choices}
     return frozenset(choices.union({"client"}, *(spec.role_names for spec in specs.topologies.values())))
