@@ -128,6 +128,7 @@ def test_doctor_comes_to_its_end(db: None, server: Warehouse) -> None:
         "ok    translations",
         "ok    programs",
         "ok    programs",
+        "ok    programs",
         "ok    proxies",
         "ok    mail",
         "mend  agents",
