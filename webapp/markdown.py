@@ -59,7 +59,7 @@ def rendered(
     tokens = parser.parse(text)
     for token in tokens:
         _readdress(token.children or [], addresses)
-        _join_lines(token.children or [])
+        join_lines(token.children or [])
     _anchor_words(tokens)
     title_at = next(index for index, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1")
     title, contents, anchors = _plain(tokens[title_at + 1]), tuple(_contents(tokens)), tuple(_anchors(tokens))
@@ -96,7 +96,7 @@ def _readdress(tokens: Sequence[Token], addresses: Mapping[str, str]) -> None:
             del token.attrs["href"]
 
 
-def _join_lines(tokens: Sequence[Token]) -> None:
+def join_lines(tokens: Sequence[Token]) -> None:
     """Take the end of a line beside Japanese for nothing, in place: a browser would show a space."""
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if token.type == "softbreak" and (_is_wide(before.content[-1:]) or _is_wide(after.content[:1])):

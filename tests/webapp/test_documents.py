@@ -74,3 +74,10 @@ def test_words_of_a_table_are_broken_only_where_they_have_no_room() -> None:
 def test_japanese_beside_a_number_stays_together_and_pandoc_reads_it() -> None:
     assert '<td class="num">×1.000 <span>基準</span></td>' in body(document(GRID))
     assert '<th scope="col" class="num">18</th>' in body(document(GRID))
+
+
+def test_lines_of_a_japanese_text_follow_each_other_without_a_blank() -> None:
+    text = "測定しています。\nこのレポートは、\n*例*です。\n\nOne line\nand another."
+    shown = body(document(Prose(text)))
+    assert "<p>測定しています。このレポートは、<em>例</em>です。</p>" in shown
+    assert "<p>One line\nand another.</p>" in shown

@@ -21,7 +21,7 @@ from webapp.documents.parts import Document, Plate, Prose, Table, numbered
 from webapp.documents.words import in_language, sentences
 from webapp.drawing.files import draw
 from webapp.drawing.style import IN_TEXT, LETTERS_OF_JAPANESE, Shape
-from webapp.markdown import anchor
+from webapp.markdown import anchor, join_lines
 
 _HEADING = re.compile(r'<h([2-3])[^>]*? id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
 _ALIGNED = re.compile(r'(<t[dh]) style="text-align: ?(\w+);?"')  # pages take no style but that of their style sheet
@@ -57,7 +57,11 @@ def html_of(markdown: str) -> SafeString:
     """Markdown → HTML in which nothing can run. Raw HTML in it is shown as text."""
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
     parser.use(anchors_plugin, min_level=1, max_level=4, slug_func=_anchor)
-    clean = nh3.clean(parser.render(markdown), attribute_filter=_only_safe, **_ALLOWED)
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        join_lines(token.children or [])
+    html = parser.renderer.render(tokens, parser.options, {})
+    clean = nh3.clean(html, attribute_filter=_only_safe, **_ALLOWED)
     # Sanitised by nh3 in the line before.
     return mark_safe(_ALIGNED.sub(lambda found: found[1] + (f" {RIGHT}" if found[2] == "right" else ""), clean))  # noqa: S308
 
