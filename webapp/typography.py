@@ -10,8 +10,9 @@ from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
 _RAW = re.compile(r"(<(pre|textarea|script|style|title|option)\b.*?</\2>)", re.DOTALL)  # no sentences of a page
-_INLINE = r"(?:</?(?:a|abbr|b|code|em|i|mark|small|span|strong|sub|sup|time)\b[^>]*>)*"
-_BLANK = re.compile(rf"([、。：）」]{_INLINE})\s+(?={_INLINE}[^\s<])|\s+(?=[（「])")
+_INLINE = r"(?:</?(?:a|abbr|b|code|em|i|mark|small|span|strong|sub|sup|time)\b[^>]*+>)*+"
+# Possessive, and from the first blank on: a long text takes as many steps as it has letters.
+_BLANK = re.compile(rf"([、。：）」]{_INLINE})\s++(?={_INLINE}[^\s<])|(?<!\s)\s++(?=[（「])")
 
 
 class JapaneseMiddleware(MiddlewareMixin):
@@ -28,11 +29,20 @@ def closed_up(html: str) -> str:
     """Return HTML without blanks beside Japanese punctuation, also where inline elements begin or end there. Attributes
     and raw text are left alone. Pure."""
     parts = _RAW.split(html)  # text, a raw element, its name, text, …
-    parts[::3] = [_BLANK.sub(lambda found: found[0] if _in_tag(found) else found[1] or "", text) for text in parts[::3]]
+    parts[::3] = map(_without_blanks, parts[::3])
     del parts[2::3]
     return "".join(parts)
 
 
-def _in_tag(found: re.Match[str]) -> bool:
-    """Whether a match begins within a tag, whose attributes have no '>'."""
-    return found.string.rfind("<", 0, found.start()) > found.string.rfind(">", 0, found.start())
+def _without_blanks(text: str) -> str:
+    pieces: list[str] = []
+    done = seen = 0
+    in_tag = False  # whether what was seen last is within a tag, whose attributes have no '>'
+    for found in _BLANK.finditer(text):
+        opened, closed = (text.rfind(sign, seen, found.start()) for sign in "<>")
+        in_tag = opened > closed if opened != closed else in_tag
+        seen = found.start()
+        if not in_tag:
+            pieces += [text[done : found.start()], found[1] or ""]
+            done = found.end()
+    return "".join([*pieces, text[done:]])

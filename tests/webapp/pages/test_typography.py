@@ -19,9 +19,14 @@ from webapp.typography import closed_up
         ("実行 41, 40. More", "実行 41, 40. More"),
         ('<input value="a、 b（ c">', '<input value="a、 b（ c">'),
         ('<input value="x （y）">', '<input value="x （y）">'),
+        ('<i title="、 a、 b"></i>、 c', '<i title="、 a、 b"></i>、c'),
+        ('、 <i title="、 b">、 c</i>', '、<i title="、 b">、c</i>'),
         ("<textarea>打った。 まま （x）</textarea>。 次", "<textarea>打った。 まま （x）</textarea>。次"),
         ("<pre>出力： 生</pre><script>「。 」</script>", "<pre>出力： 生</pre><script>「。 」</script>"),
+        ("、" + " " * 200_000, "、" + " " * 200_000),  # takes minutes where steps grow with the square
+        ("。 " * 50_000 + "次", "。" * 50_000 + "次"),
     ],
+    ids=range(14),
 )
 def test_blanks_beside_japanese_punctuation_are_closed_up(html: str, shown: str) -> None:
     assert closed_up(html) == shown
