@@ -170,9 +170,6 @@ def drawn(plate: Plate, form: str, shape: Shape = IN_TEXT) -> bytes:
 def alone(document: Document) -> str:
     """Return a page that needs no server: its style, figures and provenance are in it."""
     text = body(document)
-    context = {
-        "document": document,
-        "body": text,
-        "contents": contents(text),
-    }
-    return render_to_string("documents/document.html", context)
+    context = {"document": document, "body": text, "contents": contents(text)}
+    with in_language(document.language):
+        return render_to_string("documents/document.html", context)

@@ -68,8 +68,15 @@ def _queries(source: str) -> Iterator[str]:
 def _with_findings(source: str, query: str, languages: tuple[str, str], comparison_page: str) -> str:
     """Return the text with each finding that Teiten proposed for the query in the second language, where it stands as
     proposed in the first."""
-    proposed: list[list[str]] = []
-    for language in languages:
-        with in_language(language), suppress(TeitenError):  # of what is not there any more nothing was proposed
-            proposed.append(findings.propose(query, comparison_page).split("\n"))
-    return templates.replaced(source, dict(zip(*proposed, strict=True)) if len(proposed) > 1 else {})
+    first, second = languages
+    with suppress(TeitenError):  # of what is not there any more nothing was proposed
+        proposed = _proposed(query, first, comparison_page)
+        if not set(proposed).isdisjoint(source.split("\n")):
+            other = _proposed(query, second, comparison_page)
+            return templates.replaced(source, dict(zip(proposed, other, strict=True)))
+    return source
+
+
+def _proposed(query: str, language: str, comparison_page: str) -> list[str]:
+    with in_language(language):
+        return findings.propose(query, comparison_page).split("\n")

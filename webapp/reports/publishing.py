@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from results import models, reports, snapshots
 from results.domain.errors import TeitenError
-from results.domain.messages import LANGUAGES
+from results.domain.messages import LANGUAGES, ORIGINAL
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.verdict import RULE
 from results.queries.comparison.provenance import provenance_of
@@ -33,7 +33,8 @@ def preview(text: Text, language: str, shelf: Shelf) -> tuple[Document, list[Tro
     with in_language(language):
         parts, troubles = resolve(text.source_in(language), shelf)
         subtitle = gettext("Draft")
-    return Document(text.title_in(language), parts, names(text.authors), subtitle, language=language), troubles
+    known = language if language in LANGUAGES else ORIGINAL  # of what cannot be saved there is a preview too
+    return Document(text.title_in(language), parts, names(text.authors), subtitle, language=known), troubles
 
 
 @transaction.atomic

@@ -99,6 +99,8 @@ for _level in range(150):
         {"reason": {"id": "{a:999999999}", "values": {"a": "x"}}},
         {"reason": {"id": "{a}", "values": "a"}},
         {"reason": {"id": "{a}", "values": {"a": [["x"] * 1000]}}},
+        {"reason": {"id": "{a:c}", "values": {"a": 10**9}}},
+        {"reason": {"id": "{a:f}", "values": {"a": 10**400}}},
         {"reason": {"id": "another text"}},
         {"reason": BOMB},
         {"reason": DEEP},
