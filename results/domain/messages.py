@@ -18,7 +18,8 @@ ORIGINAL = "en"  # the language that all texts are written in
 # What is stored may have been written by others: a place is a name, with a form that makes no value long.
 _PLACE = re.compile(r"[a-z_][a-z0-9_]*")
 _FORM = re.compile(r"[+,]{0,2}\d{0,2}(?:\.\d{1,2})?[a-z%]?")
-DAMAGED = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)  # what `from_json` raises for what is no message
+# What `from_json` raises for what is no message.
+DAMAGED = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 MOST_CHARACTERS, MOST_LEVELS = 1_000_000, 20  # of what is made of a stored message
 Lookup = Callable[[str, str], str]  # of a context, '' for none, and a text
 PluralLookup = Callable[[str, str, int], str]
