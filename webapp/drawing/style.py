@@ -98,8 +98,8 @@ def faces(form: str = "") -> list[str]:
 @cache
 def noto_fonts() -> tuple[Path, ...]:
     """The files of Noto Sans CJK, regular and bold; none where one of them is not installed."""
-    found = [next((path for folder in _FONT_FOLDERS for path in folder.rglob(name)), None) for name in _NOTO_FILES]
-    return tuple(path for path in found if path) if all(found) else ()
+    paths = [next((path for folder in _FONT_FOLDERS for path in folder.rglob(name)), None) for name in _NOTO_FILES]
+    return tuple(path for path in paths if path) if all(paths) else ()
 
 
 def japanese_font() -> Path:

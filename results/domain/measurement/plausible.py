@@ -117,8 +117,8 @@ def impossible_phase(phase: PhaseTiming, place: str) -> str:
 
     place: what stands before the field's name
     """
-    found = _impossible_phase(phase, place)
-    return _("{why}.", why=found) if found else ""
+    why = _impossible_phase(phase, place)
+    return _("{why}.", why=why) if why else ""
 
 
 def _impossible_phase(phase: PhaseTiming, place: str = "") -> str:
