@@ -39,7 +39,7 @@ class LanguageMiddleware(LocaleMiddleware):
         if forced := request.META.get(_FORCED, ""):
             _lead_on(response, forced)
         if not request.path.startswith(settings.STATIC_URL):
-            response.headers.setdefault("Content-Language", translation.get_language() or "")
+            response.headers.setdefault("Content-Language", active_language())
             patch_vary_headers(response, ["Accept-Language", "Cookie", PAGE_HEADER])
         return response
 
@@ -65,9 +65,14 @@ def bring(response: HttpResponseBase, user: User) -> None:
         )
 
 
+def active_language() -> str:
+    """Return the language of who reads now; outside of a request that of the command, or of the document."""
+    return translation.get_language() or ORIGINAL
+
+
 def in_english() -> bool:
     """Whether who reads now has the language that all texts are written in."""
-    return (translation.get_language() or ORIGINAL) == ORIGINAL
+    return active_language() == ORIGINAL
 
 
 def joined(items: Iterable[str]) -> str:

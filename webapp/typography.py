@@ -7,8 +7,9 @@ from itertools import chain, zip_longest
 
 from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
-from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
+
+from webapp.language import active_language
 
 _RAW = re.compile(  # what is no sentence of a page, or whose lines are kept (.pre and .finds in static/css)
     r"(<(pre|textarea|script|style|title|option)\b.*?</\2>"
@@ -25,7 +26,7 @@ class JapaneseMiddleware(MiddlewareMixin):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_page = response.get("Content-Type", "").startswith("text/html") and "Content-Disposition" not in response
-        if is_page and isinstance(response, HttpResponse) and translation.get_language() == "ja":
+        if is_page and isinstance(response, HttpResponse) and active_language() == "ja":
             response.content = closed_up(response.content.decode()).encode()
         return response
 

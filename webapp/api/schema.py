@@ -6,7 +6,6 @@ from collections.abc import Callable
 from inspect import cleandoc
 from typing import Any, Literal, TypeVar
 
-from django.utils.translation import get_language
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.renderers import SafeDumper  # type: ignore[attr-defined]
@@ -19,6 +18,7 @@ from rest_framework.request import Request
 from results.domain.messages import Message
 from webapp.api.limits import Limited
 from webapp.api.parameters import KnownParameters
+from webapp.language import active_language
 
 FIELDS = "fields"
 _REFUSES = "refuses"
@@ -138,4 +138,4 @@ class Reference(SpectacularSwaggerView):
     """Swagger UI, over the schema in the language of its page."""
 
     def _get_schema_url(self, request: Request) -> str:
-        return f"{super()._get_schema_url(request)}?lang={get_language()}"
+        return f"{super()._get_schema_url(request)}?lang={active_language()}"

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import gettext, ngettext
 
 from results.domain.messages import SEMICOLON, localized
 from results.domain.messages import gettext_lazy as _
@@ -29,7 +29,7 @@ from webapp.documents.words import sentences
 from webapp.drawing.picture import Picture
 from webapp.exports.environment import environment_table, environment_words, environments_of_series, settings_table
 from webapp.labels import axis_title
-from webapp.language import in_english, joined
+from webapp.language import active_language, in_english, joined
 from webapp.links import trial_url
 from webapp.templatetags.teiten import ratio
 from webapp.urlstate import View
@@ -130,7 +130,7 @@ def _runs(runs: Sequence[int]) -> str:
 
 def document_of(one: Exported) -> Document:
     """Return it as a document in the visitor's language. Two queries, of what its verdicts rest on."""
-    language = get_language() or "en"
+    language = active_language()
     return Document(one.title, list(_parts(one)), (), one.origin, one.source.address, language, one.facts)
 
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import ORIGINAL
 from results.domain.messages import gettext_lazy as _
+from webapp.language import active_language
 from webapp.markdown import Chapter, rendered
 
 CHAPTERS = (
@@ -57,7 +57,7 @@ def _chapter(slug: str) -> Chapter:
 
 def _language(slug: str) -> str:
     """Return the reader's language, English where the chapter is not translated."""
-    language = get_language() or ORIGINAL
+    language = active_language()
     return language if _file(slug, language).is_file() else ORIGINAL
 
 

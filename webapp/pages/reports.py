@@ -13,12 +13,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.http import content_disposition_header
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from results import reports
 from results.domain.errors import StateError, TeitenError
-from results.domain.messages import COMMA, LANGUAGES, ORIGINAL, linked
+from results.domain.messages import COMMA, LANGUAGES, linked
 from results.domain.messages import gettext_lazy as _
 from results.models import Draft, Edition, Report
 from results.models.audit import Scope
@@ -30,6 +30,7 @@ from webapp.access import actor, allows, may, needs, person, require_own, scope_
 from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
 from webapp.documents.words import in_language
+from webapp.language import active_language
 from webapp.problems import missing_is_404, status_of
 from webapp.reports import editing, findings, templates
 from webapp.reports.blocks import KINDS, Shelf
@@ -93,7 +94,7 @@ def new(request: HttpRequest) -> HttpResponse:
         "runs": list_runs(archived=False, limit=LISTED_RUNS),
         "problem": problem,
         "kind": chosen.get("kind", "observation"),
-        "language": chosen.get("language", get_language() or ORIGINAL),
+        "language": chosen.get("language", active_language()),
         "title": chosen.get("title", ""),
         "chosen_runs": chosen.get("runs", ""),
     }
@@ -101,7 +102,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest) -> Report:
-    kind, language = request.POST.get("kind", ""), request.POST.get("language", get_language() or ORIGINAL)
+    kind, language = request.POST.get("kind", ""), request.POST.get("language", active_language())
     if kind not in templates.KINDS:
         todo = _("There are {names}.", names=linked(COMMA, templates.KINDS))
         raise TeitenError(_("There is no kind {kind!r}.", kind=kind), where="kind", todo=todo)
@@ -159,8 +160,8 @@ def _written_in(request: HttpRequest, text: Text) -> str:
     """Return in which language the text is edited: that which is asked for, or of those that it has the reader's."""
     if request.method == "POST":
         return request.POST.get("text") or text.language
-    asked = request.GET.get("text", "")
-    return asked if asked in LANGUAGES else text.language_for(get_language() or "")
+    language = request.GET.get("text", "")
+    return language if language in LANGUAGES else text.language_for(active_language())
 
 
 def _editor(report_id: int, language: str) -> str:
@@ -249,7 +250,7 @@ def edition(request: HttpRequest, report_id: int, number: int) -> HttpResponse:
     if shown.withdrawn_at:
         return render(request, "reports/withdrawn.html", context, status=410)
     address = _address(request, shown)
-    document = document_of(shown, address, get_language() or "")
+    document = document_of(shown, address, active_language())
     html = body(document)
     context |= {
         "document": document,
@@ -275,7 +276,7 @@ def export(request: HttpRequest, report_id: int, number: int, form: str) -> Http
     shown = Edition.objects.get(report_id=report_id, number=number)
     if shown.withdrawn_at:
         return redirect("reports:edition", report_id, number)
-    file = file_of(shown, form, _address(request, shown), get_language() or "")
+    file = file_of(shown, form, _address(request, shown), active_language())
     disposition = content_disposition_header(as_attachment=True, filename=file.name) or "attachment"
     return HttpResponse(file.content, content_type=file.content_type, headers={"Content-Disposition": disposition})
 
@@ -303,7 +304,7 @@ def feed(request: HttpRequest) -> HttpResponse:
         if one.withdrawn_at:
             notice = gettext("Withdrawn: {reason}").format(reason=one.withdrawal)
         atom.add_item(
-            one.title_in(get_language() or ""),
+            one.title_in(active_language()),
             address,
             notice,
             unique_id=f"urn:sha256:{one.hash}",

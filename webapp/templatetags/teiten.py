@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, gettext, ngettext, pgettext, pgettext_lazy
+from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from results.domain import failure_cause
 from results.domain.kinds.parameter_names import parameter_level, parameter_name
@@ -30,7 +30,7 @@ from results.queries.trends.progress import CellProgress
 from results.queries.trends.watches import WorseCell
 from webapp import menu
 from webapp.access import allows, scope_of
-from webapp.language import joined
+from webapp.language import active_language, joined
 
 register = template.Library()
 register.filter("parameter_name", parameter_name)
@@ -222,13 +222,13 @@ def at(mapping: Mapping[Any, Any], key: Any) -> Any:
 @register.filter
 def reader_title(written: Written) -> str:
     """The title of a report in the reader's language, where it is written in that."""
-    return written.title_in(get_language() or "")
+    return written.title_in(active_language())
 
 
 @register.filter
 def reader_language(written: Written) -> str:
     """The language of that title, as HTML names it."""
-    return written.language_for(get_language() or "")
+    return written.language_for(active_language())
 
 
 @register.filter

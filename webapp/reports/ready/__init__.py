@@ -8,13 +8,14 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.utils import timezone
-from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext
 
 from results import models, reports
-from results.domain.messages import LANGUAGES, ORIGINAL, localized
+from results.domain.messages import LANGUAGES, localized
 from results.domain.messages import gettext_lazy as _
 from results.reports import Text
 from webapp.documents.words import in_language
+from webapp.language import active_language
 from webapp.reports import findings, templates
 from webapp.reports.blocks import Shelf
 from webapp.reports.publishing import publish
@@ -29,7 +30,7 @@ def over_published(site: str, *, user: User, actor: str) -> models.Edition:
 
 
 def _over_published() -> tuple[str, str]:
-    text = (Path(__file__).parent / f"published.{get_language()}.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parent / f"published.{active_language()}.md").read_text(encoding="utf-8")
     slugs = set(_RUN.findall(text))
     runs = models.Run.objects.filter(publication__slug__in=slugs).values_list("publication__slug", "pk")
     run_of = {slug: str(pk) for slug, pk in runs}
@@ -54,8 +55,7 @@ def _published(
     """Publish a report in all languages, that which is active first.
 
     written: gives title and text in the active language"""
-    active = get_language() or ""
-    first = active if active in LANGUAGES else ORIGINAL
+    first = active_language()
     titles, sources = {}, {}
     for language in (first, *(other for other in LANGUAGES if other != first)):
         with in_language(language):
