@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 
@@ -44,7 +45,7 @@ class Layer:
             ensure_ascii=False,
         )
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 of the canonical form, hex."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()
