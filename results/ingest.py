@@ -136,18 +136,24 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bo
     _require_units(parsed)
     if elsewhere or attempt.trial.bundle_key:
         _require_same_meaning(parsed)
-    _store_metrics(parsed, private=attempt.trial.run.private)
+    store_metrics(parsed.metrics, private=attempt.trial.run.private)
     store_layers([use.layer for use in parsed.layers])
-    ids = (attempt.run_id, attempt.pk)
+    copy_tables([(attempt.run_id, attempt.pk, parsed)])
+
+
+def copy_tables(trials: Sequence[tuple[int, int, ParsedTrial]]) -> None:
+    """COPY the rows of attempts, (run, attempt, what its bundle says), whose metrics and layers are stored."""
     for table, columns in _COLUMNS.items():
-        records = _RECORDS[table](parsed)
-        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), ((*ids, *record) for record in records))
+        records = (
+            (run_id, attempt_id, *record) for run_id, attempt_id, parsed in trials for record in _RECORDS[table](parsed)
+        )
+        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), records)
 
 
-def _store_metrics(parsed: ParsedTrial, *, private: bool) -> None:
+def store_metrics(metrics: Iterable[Metric], *, private: bool) -> None:
     """Store what the metrics of a trial mean. What those mean that others have measured too, a private run does not
     change: numbers are the same whoever looks."""
-    by_name = {metric.name: metric for metric in parsed.metrics}
+    by_name = {metric.name: metric for metric in metrics}
     if private:
         for name in models.Metric.objects.filter(name__in=by_name, private=False).values_list("name", flat=True):
             del by_name[name]

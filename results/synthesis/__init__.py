@@ -1,0 +1,1 @@
+"""Made-up warehouses of any size, for measuring how Teiten grows."""
