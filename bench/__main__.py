@@ -30,6 +30,7 @@ def main() -> int:
         large_run,
         look,
         overhead,
+        scale,
         ssb,
         ssb_workers,
         tpcc_load,
@@ -56,6 +57,7 @@ def main() -> int:
         "cascade_load": cascade_load,
         "changepoint": changepoint,
         "growth": growth,
+        "scale": scale,
         "large_run": large_run,
     }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)

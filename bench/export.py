@@ -10,32 +10,28 @@ from pathlib import Path
 import orjson
 import psycopg
 from django.db import connection
+from django.utils import timezone
 from rich.console import Console
 
 from bench.comparison import PORT, own_database, served
 from bench.figures import Figure
-from bench.growth import fill
 from results import models, sql
+from results.synthesis.writing import Size, synthesize
 from webapp.api.measurements import BATCH, COLUMNS, EXPRESSIONS
 from webapp.api.tables import Kind
+from workers.registry import kinds
 
-TRIALS = 250_000  # of four measurements each
+TRIALS = 83_000  # of twelve measurements each
 LIMITS = {"rate": 0.5, "MB": 150}
 ROUNDS = 5  # at most: each takes seconds
 FORMS = ("ndjson", "csv", "parquet")
-_AS_MEASURED = """
-UPDATE results_attempt SET measured_from = started_at, environment = encode(sha256(id::text::bytea), 'hex'),
-    bundle_sha256 = encode(sha256(id::text::bytea), 'hex');
-UPDATE results_run SET plan_hash = encode(sha256(id::text::bytea), 'hex');
-UPDATE results_configuration SET levels = jsonb_build_object('clients', index::text, 'installation', '16'),
-    dimensions = dimensions || '{"version": "16.14"}'
-"""
+_WITH_BUNDLES = "UPDATE results_attempt SET bundle_sha256 = encode(sha256(id::text::bytea), 'hex')"
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     with own_database():
-        fill(TRIALS)
-        sql.execute(_AS_MEASURED)
+        synthesize(Size(TRIALS, detailed=0), kinds(), timezone.now())
+        sql.execute(_WITH_BUNDLES)
         sql.execute("VACUUM ANALYZE")
         rows = models.Measurement.objects.count()
         console.print(f"  {rows:,} measurements")
