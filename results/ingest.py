@@ -17,6 +17,7 @@ from psycopg.types.json import Jsonb
 
 from results import models, sql
 from results.agents import store_layers
+from results.checked_builds import CAPABILITY, store_checked_builds
 from results.domain.environment.layers import environment_hash
 from results.domain.errors import IngestError
 from results.domain.measurement.metrics import Metric
@@ -88,7 +89,7 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     attempt = (
         models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
     )
-    for table in _MODELS.values():
+    for table in (*_MODELS.values(), models.CheckedBuild):
         table.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
@@ -276,6 +277,8 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
         notes=dict(parsed.notes),
         **{name: to_json(name, getattr(parsed, name)) for name in _RECORD_COLUMNS},
     )
+    if any(document.kind == CAPABILITY for document in parsed.documents):
+        store_checked_builds([attempt.pk])
 
 
 _RECORD_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps")

@@ -15,7 +15,9 @@ from psycopg import sql as compose
 
 from results.viewer import HIDDEN, hidden_from
 
-_OF_RUNS = "run|runimport|configuration|trial|attempt|measurement|series|histogram|document|layeruse|noise|alert"
+_OF_RUNS = (
+    "run|runimport|configuration|trial|attempt|measurement|series|histogram|document|checkedbuild|layeruse|noise|alert"
+)
 _AFTER = (
     "CROSS|FOR|FULL|GROUP|HAVING|INNER|JOIN|LEFT|LIMIT|NATURAL|ON|ORDER|RETURNING|RIGHT|UNION|USING|WHERE"  # a table
 )

@@ -18,6 +18,7 @@ from django_celery_beat.models import PeriodicTask
 
 from results import ingest, models, reports, runs, snapshots
 from results.agents import Contact, DiscoveredInstallation, record_contact
+from results.checked_builds import store_checked_builds
 from results.cron import crontab
 from results.domain import plan
 from results.domain.environment.layers import Layer, LayerKind
@@ -425,4 +426,5 @@ def capability_run(
         )
         for order, (name, outcome) in enumerate(outcomes.items())
     )
+    store_checked_builds([attempt.pk])
     return trial

@@ -5,7 +5,7 @@ from results.models.audit import ApiToken, AuditEntry, Member
 from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
-from results.models.measurements import Document, Histogram, Measurement, Metric, Series
+from results.models.measurements import CheckedBuild, Document, Histogram, Measurement, Metric, Series
 from results.models.plans import MissedRuns, Plan
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
@@ -18,6 +18,7 @@ __all__ = [
     "ApiToken",
     "Attempt",
     "AuditEntry",
+    "CheckedBuild",
     "Cluster",
     "Configuration",
     "Document",

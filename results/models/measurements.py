@@ -110,6 +110,43 @@ class Document(models.Model):
         ]
 
 
+class CheckedBuild(models.Model):
+    """The checks of capabilities that one attempt made of one access method: what its documents say, narrow enough that
+    the newest are found without reading the others.
+
+    agent: '' of published figures
+    capabilities: MD5 of the names of the checks, sorted; attempts at the same checks replace each other
+    measured_at: start of the measured window; null of published figures
+    """
+
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+")
+    installation = models.TextField()
+    access_method = models.TextField()
+    agent = models.TextField()
+    capabilities = models.CharField(max_length=32)
+    measured_at = models.DateTimeField(null=True)
+
+    objects = OfVisibleRuns["CheckedBuild"]()
+
+    class Meta:
+        ordering = ["attempt", "access_method"]
+        constraints = [
+            models.UniqueConstraint(fields=["attempt", "access_method"], name="one_row_a_checked_access_method")
+        ]
+        indexes = [
+            models.Index(
+                "installation",
+                "access_method",
+                "agent",
+                "capabilities",
+                models.F("measured_at").desc(nulls_last=True),
+                models.F("attempt").desc(),
+                name="checked_build_newest",
+            )
+        ]
+
+
 class Histogram(models.Model):
     """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`."""
 

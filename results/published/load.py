@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from results import models
+from results.checked_builds import CAPABILITY, store_checked_builds
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Metric
 from results.domain.messages import COMMA, linked
@@ -198,7 +199,7 @@ def _store_figures(run: models.Run, attempts: Sequence[models.Attempt], table: T
         models.Document(
             run=run,
             attempt=attempt,
-            kind="capability",
+            kind=CAPABILITY,
             node="",
             label=answer.capability,
             content={
@@ -215,3 +216,4 @@ def _store_figures(run: models.Run, attempts: Sequence[models.Attempt], table: T
         for attempt, trial in zip(attempts, table.trials, strict=True)
         for order, answer in enumerate(trial.answers)
     )
+    store_checked_builds([attempt.pk for attempt in attempts])

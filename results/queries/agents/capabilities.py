@@ -10,7 +10,7 @@ from typing import Any
 from results import sql
 from results.domain.stored_texts import in_english
 from results.queries.shared.ordering import sorted_levels
-from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, matching_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, conditioned, parameters
 from results.queries.shared.words import as_messages
 
 OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no", "unknown")
@@ -133,7 +133,7 @@ class CapabilityMatrix:
 def newest_answers(
     chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
 ) -> list[CapabilityRow]:
-    """The newest counted answer of each (installation, access method, agent, capability). Two queries.
+    """The newest counted answer of each (installation, access method, agent, capability). One query.
 
     chosen: filter → the values let through, none for all.
     runs: those that answers are taken from."""
@@ -141,8 +141,8 @@ def newest_answers(
 
 
 def _newest(runs: RunFilter) -> list[CapabilityRow]:
-    ids = matching_runs(RunSearch(runs, workloads=(WORKLOAD,)))
-    rows = sql.rows(_StoredRow, sql.load(__file__), {"runs": list(ids)})
+    search = RunSearch(runs, workloads=(WORKLOAD,))
+    rows = sql.rows(_StoredRow, conditioned(sql.load(__file__)), parameters(search))
     return [CapabilityRow(**in_english(vars(row))) for row in rows]
 
 
@@ -155,7 +155,7 @@ def answers_of(attempt_id: int) -> tuple[Answer, ...]:
 def capability_matrix(
     chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
 ) -> CapabilityMatrix:
-    """The answers as a table; chosen and runs as of `newest_answers`. Two queries."""
+    """The answers as a table; chosen and runs as of `newest_answers`. One query."""
     rows = _newest(runs)
     shown = _chosen(rows, chosen)
     choices = {name: sorted_levels([getattr(row, name) for row in rows], name) for name in FILTERS}

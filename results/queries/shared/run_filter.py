@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
 from results import sql
 from results.domain.states import Standing
@@ -84,26 +85,34 @@ class RunFilterChoices:
 class _Run:
     id: int
     standing: str
-    private: bool
-    published: bool
-    imported: bool
 
 
 def matching_runs(search: RunSearch) -> tuple[int, ...]:
     """Return the ids of all runs that are searched for, the newest first. One query."""
-    return tuple(run.id for run in _matching(search))
+    return tuple(run.id for run in sql.rows(_Run, conditioned(sql.load(__file__)), parameters(search)))
+
+
+def conditioned(text: str) -> str:
+    """Return a query with the conditions of a search, of its table `run`, in the place of {conditions}. It takes the
+    `parameters` of the search."""
+    return text.replace("{conditions}", sql.load(__file__, "run_filter_conditions"))
+
+
+def parameters(search: RunSearch) -> dict[str, Any]:
+    """Return the parameters of the conditions of a search."""
+    fields = {name: value for name, value in (vars(search) | vars(search.runs)).items() if name != "runs"}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
 def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, published: bool = True) -> KeptRuns:
     """Return the kept runs that the filter lets through, of these workloads or of all, with published figures or
     without; none that is archived or private, and none of imported results, which no view mixes with others. One
     query."""
-    found = [
-        run for run in _matching(RunSearch(chosen, workloads=tuple(workloads))) if not run.imported and not run.private
-    ]
-    runs = [run for run in found if published or not run.published]
-    kept = tuple(run.id for run in runs if run.standing == Standing.KEPT)
-    return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in runs))
+    query = conditioned(sql.load(__file__, "run_filter_kept"))
+    search = RunSearch(chosen, workloads=tuple(workloads))
+    found = sql.rows(_Run, query, parameters(search) | {"published": published})
+    kept = tuple(run.id for run in found if run.standing == Standing.KEPT)
+    return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in found))
 
 
 def run_filter_choices(
@@ -114,13 +123,6 @@ def run_filter_choices(
     parameters = {"standings": list(standings), "workload": workload, "archived": archived}
     row = sql.rows(_Choices, sql.load(__file__, "run_filter_choices"), parameters)[0]
     return RunFilterChoices(_pairs(row.plans), _pairs(row.agents), _pairs(row.tags), _pairs(row.workloads))
-
-
-def _matching(search: RunSearch) -> list[_Run]:
-    fields = vars(search) | vars(search.runs)
-    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
-    del parameters["runs"]
-    return sql.rows(_Run, sql.load(__file__), parameters)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,2 @@
--- The runs that a search finds, the newest first. Published and imported figures have neither plan, agent nor date.
-SELECT run.id, run.standing, run.private, run.publication_id IS NOT NULL AS published,
-    coalesce(publication.program, '') <> '' AS imported
-FROM results_run AS run
-LEFT JOIN results_publication AS publication ON publication.id = run.publication_id
-LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
-WHERE (
-        %(plans)s::text[] = '{}'
-        OR (run.publication_id IS NULL AND coalesce(plan.name, run.name) = ANY(%(plans)s))
-    )
-    AND (
-        %(agents)s::text[] = '{}'
-        OR EXISTS (
-            SELECT FROM results_trial AS trial JOIN results_agent AS agent ON agent.id = ANY(trial.agents)
-            WHERE trial.run_id = run.id AND trial.block = 1 AND agent.name = ANY(%(agents)s)
-        )
-    )
-    AND (%(tags)s::text[] = '{}' OR run.tags::text[] && %(tags)s::text[])
-    AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
-    AND (%(state)s = '' OR run.state = %(state)s)
-    AND (%(standing)s = '' OR run.standing = %(standing)s)
-    AND (%(archived)s = 'any' OR run.archived = (%(archived)s = 'yes'))
-    AND strpos(lower(run.name), lower(%(name)s)) > 0
-    AND (%(since)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date >= %(since)s)
-    AND (%(until)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date <= %(until)s)
-ORDER BY run.id DESC
+-- The runs that a search finds, the newest first.
+SELECT run.id, run.standing FROM results_run AS run WHERE {conditions} ORDER BY run.id DESC

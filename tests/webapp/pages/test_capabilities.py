@@ -133,13 +133,11 @@ def test_a_fragment_says_its_address(stranger: Client) -> None:
     assert "<html" not in page_text(answer)
 
 
-def test_it_takes_three_queries_whatever_the_number_of_answers(
-    stranger: Client, django_assert_num_queries: Any
-) -> None:
+def test_it_takes_two_queries_whatever_the_number_of_answers(stranger: Client, django_assert_num_queries: Any) -> None:
     for installation in ("16", "18"):
         for method in ("heap", "zheap"):
             factories.capability_run({"toast": "yes", "vacuum": "no"}, access_method=method, installation=installation)
-            with django_assert_num_queries(3):
+            with django_assert_num_queries(2):
                 text_of(stranger)
 
 

@@ -1,0 +1,15 @@
+-- The checks of capabilities that each of these attempts made, a row an access method.
+INSERT INTO results_checkedbuild (run_id, attempt_id, installation, access_method, agent, capabilities, measured_at)
+SELECT document.run_id, document.attempt_id,
+    coalesce(configuration.dimensions ->> 'installation', ''),
+    document.content ->> 'access_method',
+    coalesce(configuration.dimensions ->> 'agent.primary', ''),
+    md5(string_agg(document.label, ',' ORDER BY document.label)),
+    attempt.measured_from
+FROM results_document AS document
+JOIN results_attempt AS attempt ON attempt.id = document.attempt_id
+JOIN results_trial AS trial ON trial.id = attempt.trial_id
+JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
+WHERE document.kind = 'capability' AND document.attempt_id = ANY(%(attempts)s)
+GROUP BY document.run_id, document.attempt_id, attempt.measured_from, configuration.dimensions,
+    document.content ->> 'access_method'
