@@ -32,22 +32,24 @@ def require_room(configurations: int, blocks: int, more: int) -> None:
 
 
 def make_next(run: models.Run, most: int = AT_ONCE) -> int:
-    """Make the next trials of a run that has fewer than its blocks need, at most so many; note whether any are still to
-    be made, and return how many were made. The run must be locked, or new. Those of a cancelled run are cancelled."""
+    """Make the next trials of a run that has fewer than its blocks need, at most so many; return how many were made.
+    Those of a cancelled run are cancelled. The run, which must be locked or new, notes the agents that they use, and
+    whether any are still to be made."""
     configurations = models.Configuration.objects.filter(run=run).count()
     last = models.Trial.objects.filter(run=run).aggregate(last=Max("position"))["last"]
     first, whole = 0 if last is None else last + 1, configurations * run.blocks
     end = min(first + most, whole)
-    if end > first:
-        _make(run, configurations, first, end)
-    if run.making != (end < whole):
-        run.making = end < whole
-        run.save(update_fields=["making"])
+    noted = run.making, run.agents
+    agents = _make(run, configurations, first, end) if end > first else set()
+    run.making, run.agents = end < whole, sorted(agents.union(run.agents))
+    if noted != (run.making, run.agents):
+        run.save(update_fields=["making", "agents"])
     return end - first
 
 
-def _make(run: models.Run, configurations: int, first: int, end: int) -> None:
-    """Make the trials at these positions; each block takes as many positions as there are configurations."""
+def _make(run: models.Run, configurations: int, first: int, end: int) -> set[int]:
+    """Make the trials at these positions, and return the agents that they use; each block takes as many positions as
+    there are configurations."""
     blocks = range(first // configurations + 1, -(-end // configurations) + 1)
     slots = order(configurations, blocks, run.seed, (blocks.start - 1) * configurations)
     chosen = [slot for slot in slots if first <= slot.position < end]
@@ -68,3 +70,4 @@ def _make(run: models.Run, configurations: int, first: int, end: int) -> None:
         )
         for slot in chosen
     )
+    return {agent for _pk, agents in known.values() for agent in agents}

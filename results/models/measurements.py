@@ -108,6 +108,7 @@ class Document(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["attempt", "kind", "node", "label"], name="one_document_a_label")
         ]
+        indexes = [models.Index(fields=["run", "attempt"], condition=models.Q(kind="stacks"), name="document_stacks")]
 
 
 class CheckedBuild(models.Model):
@@ -116,7 +117,7 @@ class CheckedBuild(models.Model):
 
     agent: '' of published figures
     capabilities: MD5 of the names of the checks, sorted; attempts at the same checks replace each other
-    measured_at: start of the measured window; null of published figures
+    measured_at: start of the measured window; 1970 of published figures, which anything measured is newer than
     """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
@@ -125,7 +126,7 @@ class CheckedBuild(models.Model):
     access_method = models.TextField()
     agent = models.TextField()
     capabilities = models.CharField(max_length=32)
-    measured_at = models.DateTimeField(null=True)
+    measured_at = models.DateTimeField()
 
     objects = OfVisibleRuns["CheckedBuild"]()
 
@@ -136,12 +137,7 @@ class CheckedBuild(models.Model):
         ]
         indexes = [
             models.Index(
-                "installation",
-                "access_method",
-                "agent",
-                "capabilities",
-                models.F("measured_at").desc(nulls_last=True),
-                models.F("attempt").desc(),
+                fields=["installation", "access_method", "agent", "capabilities", "measured_at", "attempt"],
                 name="checked_build_newest",
             )
         ]

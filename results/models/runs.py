@@ -27,6 +27,7 @@ class Run(models.Model):
     publication: whose figures these are, where Teiten did not measure them
     standing: what it counts for; published figures are always kept
     tags: short words of the users', sorted
+    agents: ids of those that its trials use, sorted
     archived: off the lists, with all that was measured
     making: some of its trials are still to be made (results/trial_making.py)
     operators_code: its plan brings code, and who started it was no administrator
@@ -55,6 +56,7 @@ class Run(models.Model):
     publication = models.ForeignKey("results.Publication", null=True, on_delete=models.PROTECT, related_name="runs")
     standing = models.CharField(max_length=12, default=Standing.EXPLORATORY, db_default=Standing.EXPLORATORY.value)
     tags = ArrayField(models.CharField(max_length=32), default=list, db_default=[])
+    agents = ArrayField(models.BigIntegerField(), default=list, db_default=[])
     archived = models.BooleanField(default=False, db_default=False)
     making = models.BooleanField(default=False, db_default=False)
     operators_code = models.BooleanField(default=False, db_default=False)
@@ -175,6 +177,7 @@ class Trial(models.Model):
             models.Index(fields=["state", "run", "position"], name="trial_by_state"),
             models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
+            models.Index(fields=["block", "id"], name="trial_by_block"),
             models.Index(
                 fields=["-state_at", "-id"],
                 include=["agents"],

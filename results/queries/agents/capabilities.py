@@ -141,8 +141,10 @@ def newest_answers(
 
 
 def _newest(runs: RunFilter) -> list[CapabilityRow]:
-    search = RunSearch(runs, workloads=(WORKLOAD,))
-    rows = sql.rows(_StoredRow, conditioned(sql.load(__file__)), parameters(search))
+    newest = sql.load(__file__, "capabilities_of_runs" if runs else "capabilities_newest")
+    query = conditioned(sql.load(__file__).replace("{newest}", newest))
+    search = parameters(RunSearch(runs, workloads=(WORKLOAD,))) if runs else {}
+    rows = sql.rows(_StoredRow, query, search)
     return [CapabilityRow(**in_english(vars(row))) for row in rows]
 
 

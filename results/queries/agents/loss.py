@@ -104,7 +104,7 @@ def agent_loss(name: str) -> AgentLoss:
     trials = models.Trial.objects.filter(agents__contains=[agent.pk])
     still_open = Count("pk", filter=Q(state__in=[TrialState.WAITING, TrialState.RUNNING]))
     counts = trials.aggregate(trials=Count("pk"), trials_open=still_open, runs=Count("run_id", distinct=True))
-    latest = trials.order_by("-run_id").values_list("run_id", flat=True).distinct()[:_RUNS]
+    latest = models.Run.objects.filter(agents__contains=[agent.pk]).order_by("-pk").values_list("pk", flat=True)[:_RUNS]
     clusters = models.Cluster.objects.filter(agent=agent).aggregate(count=Count("pk"), size=Sum("size_bytes"))
     behind = list(models.Agent.objects.filter(jump=agent).values_list("name", "archived"))
     return AgentLoss(

@@ -14,7 +14,7 @@ from results.queries.shared.configurations import ConfigurationRow, configuratio
 from results.queries.shared.facets import MetricChoice, facets, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
-from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, count_runs
 from results.queries.shared.selection import JOINT, LABEL, PUBLISHED, Selection
 
 WORKLOAD = "access_method"
@@ -79,19 +79,19 @@ def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
     """Return a table a metric of GROUPS that the kept runs have; several where a factor sets an access method together
     with something else, since that is no row then. Queries: four, and those of `compare`, and one, for each such
     table."""
-    kept = kept_runs(chosen, [WORKLOAD])
-    known = sources(kept)
+    counts = count_runs(chosen, [WORKLOAD])
+    known = sources(chosen, [WORKLOAD])
     measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
     runs = (*measured, *(source.run_id for source in known if source.published))
     if not runs:
-        return AccessMethods((), (), len(kept.ids), kept.exploratory)
+        return AccessMethods((), (), counts.kept, counts.exploratory)
     rows = configurations(runs)
     tables: list[AccessMethodTable] = []
     for together in _set_together(rows):
         tables += _tables(tuple(run for run in runs if run in together.runs), rows, together.names)
     order: list[str] = [group for group, _names in GROUPS]
     ordered = tuple(sorted(tables, key=lambda table: order.index(table.group)))
-    return AccessMethods(runs, ordered, len(kept.ids), kept.exploratory)
+    return AccessMethods(runs, ordered, counts.kept, counts.exploratory)
 
 
 @dataclass(frozen=True)

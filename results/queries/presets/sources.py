@@ -14,7 +14,7 @@ from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import Facet
 from results.queries.shared.ordering import DEFAULT
-from results.queries.shared.run_filter import KeptRuns
+from results.queries.shared.run_filter import RunFilter, RunSearch, conditioned, parameters
 from results.queries.shared.selection import JOINT, LABEL, PUBLISHED
 
 NEWEST = 200  # measured runs that are looked at; published ones are few and all are
@@ -35,9 +35,12 @@ class Source:
     topologies: tuple[str, ...]
 
 
-def sources(kept: KeptRuns) -> list[Source]:
-    """The newest of the kept runs and all published ones among them, newest first. One query."""
-    return sql.rows(Source, _SOURCES, {"runs": list(kept.ids), "newest": NEWEST})
+def sources(chosen: RunFilter, workloads: Sequence[str] = (), *, published: bool = True) -> list[Source]:
+    """The newest kept runs that the filter lets through, of these workloads or of all, and all published ones among
+    them or none, newest first; see `count_runs` for which are left out. One query."""
+    own = {"newest": NEWEST, "published": published}
+    query = conditioned(sql.load(__file__))
+    return sql.rows(Source, query, parameters(RunSearch(chosen, workloads=tuple(workloads))) | own)
 
 
 def matched_by(facets: Sequence[Facet], parts: Parts, *others: str) -> tuple[str, ...]:
@@ -86,22 +89,3 @@ def _level_in_words(name: str, level: str) -> str:
 
 def trial_ids(points: Sequence[Point]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(one.trial_id for point in points for one in point.values))
-
-
-_SOURCES = """
-SELECT run.id AS run_id, run.workload, run.headline, run.publication_id IS NOT NULL AS published,
-    array_agg(DISTINCT configuration.dimensions ->> 'major') AS versions,
-    array_agg(DISTINCT configuration.dimensions ->> 'topology') AS topologies
-FROM results_run AS run
-JOIN results_configuration AS configuration ON configuration.run_id = run.id
-WHERE run.id = ANY(%(runs)s)
-    AND (run.publication_id IS NOT NULL OR run.id IN (
-        SELECT id FROM results_run
-        WHERE publication_id IS NULL AND id = ANY(%(runs)s)
-        ORDER BY id DESC LIMIT %(newest)s
-    ))
-    AND EXISTS (SELECT FROM results_trial WHERE run_id = run.id AND state = 'done')
-    AND configuration.dimensions ? 'major'
-GROUP BY run.id
-ORDER BY run.id DESC
-"""

@@ -18,7 +18,7 @@ from results.queries.shared.configurations import ConfigurationRow, configuratio
 from results.queries.shared.facets import facets, metrics_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
-from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, count_runs
 from results.queries.shared.selection import JOINT, Selection
 
 SINGLE = "single"
@@ -95,14 +95,14 @@ class Topologies:
 def topologies(metric: str = "tps", chosen: RunFilter = NO_FILTER) -> Topologies:
     """Return a table a kept run that has more than single servers and this metric. Queries: five, and those of
     `compare` once."""
-    kept = kept_runs(chosen)
-    runs = [source for source in sources(kept) if set(source.topologies) - {SINGLE}]
+    counts = count_runs(chosen)
+    runs = [source for source in sources(chosen) if set(source.topologies) - {SINGLE}]
     measured = [source for source in runs if not source.published]
     published = sorted((source for source in runs if source.published), key=lambda source: source.run_id)
     shown = measured[:MOST_RUNS] + published
     left_out = len(measured[MOST_RUNS:])
     tables = _tables(shown, metric)
-    return Topologies(tables, left_out, len(shown) - len(tables), len(kept.ids), kept.exploratory)
+    return Topologies(tables, left_out, len(shown) - len(tables), counts.kept, counts.exploratory)
 
 
 def _tables(shown: Sequence[Source], metric: str) -> tuple[TopologyTable, ...]:

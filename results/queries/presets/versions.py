@@ -13,7 +13,7 @@ from results.domain.statistics.summary import mean_ratio
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
 from results.queries.shared.ordering import sorted_levels
-from results.queries.shared.run_filter import NO_FILTER, RunFilter, kept_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter, count_runs
 
 RUNS_OF_A_ROW = 12  # measured runs of a workload that are compared, the newest
 _CONFIGURATIONS_SHOWN = 200
@@ -94,8 +94,8 @@ def versions(
     chosen: of which runs.
     published: with the figures of reports."""
     _require_metric(metric)
-    kept = kept_runs(chosen, published=published)
-    runs = [source for source in sources(kept) if source.workload != "capabilities"]
+    counts = count_runs(chosen, published=published)
+    runs = [source for source in sources(chosen, published=published) if source.workload != "capabilities"]
     known = sorted_levels(_versions_of(runs), MAJOR)
     shown = tuple(version for version in known if not only or version in only)
     groups = _groups(runs, workload, metric)
@@ -120,8 +120,8 @@ def versions(
         intervals=tuple(means),
         alone=_alone(groups, rows),
         hidden=max(0, len(rows) - _CONFIGURATIONS_SHOWN),
-        kept=len(kept.ids),
-        exploratory=kept.exploratory,
+        kept=counts.kept,
+        exploratory=counts.exploratory,
     )
 
 

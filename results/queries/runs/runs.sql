@@ -11,9 +11,7 @@ SELECT
     counts.trials_cancelled + CASE WHEN run.state = 'cancelled' THEN made.missing ELSE 0 END AS trials_cancelled,
     made.missing AS trials_to_make,
     ARRAY(
-        SELECT name FROM results_agent
-        WHERE id IN (SELECT unnest(agents) FROM results_trial WHERE run_id = run.id AND block = 1)
-        ORDER BY name
+        SELECT name FROM results_agent WHERE id = ANY(run.agents) ORDER BY name
     ) AS agents,
     CASE WHEN publication.id IS NOT NULL THEN json_build_object(
         'slug', publication.slug, 'title', publication.title, 'publisher', publication.publisher,

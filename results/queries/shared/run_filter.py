@@ -72,6 +72,17 @@ class KeptRuns:
 
 
 @dataclass(frozen=True)
+class RunCounts:
+    """How many runs stand for what is known.
+
+    kept: published figures among them.
+    exploratory: how many more there would be, were all kept that are exploratory."""
+
+    kept: int
+    exploratory: int
+
+
+@dataclass(frozen=True)
 class RunFilterChoices:
     """What runs can be filtered by: (text, how many runs have it), in order."""
 
@@ -113,6 +124,13 @@ def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, p
     found = sql.rows(_Run, query, parameters(search) | {"published": published})
     kept = tuple(run.id for run in found if run.standing == Standing.KEPT)
     return KeptRuns(kept, sum(run.standing == Standing.EXPLORATORY for run in found))
+
+
+def count_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, published: bool = True) -> RunCounts:
+    """Return how many runs `kept_runs` would name. One query."""
+    query = conditioned(sql.load(__file__, "run_filter_counts"))
+    search = RunSearch(chosen, workloads=tuple(workloads))
+    return sql.rows(RunCounts, query, parameters(search) | {"published": published})[0]
 
 
 def run_filter_choices(

@@ -1,6 +1,6 @@
 -- What measured runs of these standings and a workload, or all of them, can be filtered by, with the number of runs that have it.
 WITH chosen AS (
-    SELECT run.id, run.tags, run.workload, coalesce(plan.name, run.name) AS plan
+    SELECT run.tags, run.agents, run.workload, coalesce(plan.name, run.name) AS plan
     FROM results_run AS run
     LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
     WHERE run.publication_id IS NULL AND (%(standings)s::text[] = '{}' OR run.standing = ANY(%(standings)s))
@@ -14,10 +14,8 @@ SELECT
     coalesce((
         SELECT json_object_agg(name, runs)
         FROM (
-            SELECT agent.name, count(DISTINCT trial.run_id) AS runs
-            FROM results_trial AS trial
-            JOIN results_agent AS agent ON agent.id = ANY(trial.agents)
-            WHERE trial.block = 1 AND trial.run_id IN (SELECT id FROM chosen)
+            SELECT agent.name, count(*) AS runs
+            FROM chosen CROSS JOIN unnest(chosen.agents) AS used (id) JOIN results_agent AS agent ON agent.id = used.id
             GROUP BY agent.name
         ) AS counted
     ), '{}') AS agents,

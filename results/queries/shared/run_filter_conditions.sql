@@ -8,10 +8,7 @@
 )
 AND (
     %(agents)s::text[] = '{}'
-    OR EXISTS (
-        SELECT FROM results_trial AS trial JOIN results_agent AS agent ON agent.id = ANY(trial.agents)
-        WHERE trial.run_id = run.id AND trial.block = 1 AND agent.name = ANY(%(agents)s)
-    )
+    OR run.agents && ARRAY(SELECT id FROM results_agent WHERE name = ANY(%(agents)s))
 )
 AND (%(tags)s::text[] = '{}' OR run.tags::text[] && %(tags)s::text[])
 AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
