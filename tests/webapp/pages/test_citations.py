@@ -15,6 +15,7 @@ from results import models
 from tests import factories
 from tests.page_text import page_text
 from tests.step_runs import bulk_load_run, ssb_run
+from webapp.pages import citations as citation_pages
 
 
 def cite(client: Client, query: str) -> Any:
@@ -142,3 +143,20 @@ def test_a_citation_is_worded_in_the_language_of_its_reader(done: models.Run, st
     assert f"@misc{{teiten-{snapshot.pk}," in japanese and "note = {" in japanese
     assert f"{snapshot.created_at:%Y-%m-%d}。" in japanese and f"{snapshot.created_at:%d %B %Y}." in english
     assert "for each installation" not in japanese
+
+
+def test_a_page_has_some_citations_and_leads_to_older_ones(
+    done: models.Run, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(citation_pages, "PAGE", 2)
+    hashes = [
+        factories.citation(done, f"run={done.pk}&metric={name}").pk for name in ("tps", "latency.p99", "cpu.user")
+    ]
+    newest = page_text(stranger.get("/c/"))
+    assert [hash_ in newest for hash_ in hashes] == [False, True, True]
+    (older,) = re.findall(r'href="(\?before=[^"]+)"', newest)
+    oldest = page_text(stranger.get(f"/c/{html.unescape(older)}"))
+    assert [hash_ in oldest for hash_ in hashes] == [True, False, False]
+    assert "before=" not in oldest
+    for wrong in ("never", "2026-13-45"):
+        assert hashes[2] in page_text(stranger.get("/c/", {"before": wrong}))
