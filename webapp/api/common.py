@@ -33,6 +33,7 @@ from webapp.api.schema import FIELDS, Schema
 Value = TypeVar("Value")
 ORDERING = "ordering"
 _CURSOR = re.compile(r"[A-Za-z0-9+/]+={0,2}")  # Base64
+_STAND_IN = 71940583026  # no host, port or path has this number
 _TYPES = {run_filter.SINCE: OpenApiTypes.DATE, run_filter.UNTIL: OpenApiTypes.DATE}  # others: several texts
 
 
@@ -65,13 +66,19 @@ class Pages(CursorPagination):
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         """Return the cursor of the address. Raises NotFound for what is none, or none of this list."""
-        text = request.query_params.get(self.cursor_query_param)
-        if text is not None and not _CURSOR.fullmatch(text):
-            raise exceptions.NotFound(self.invalid_cursor_message)
+        self.require_cursor(request.query_params.get(self.cursor_query_param))
         cursor = super().decode_cursor(request)
         if cursor is not None and cursor.position is not None and not _may_stand(cursor.position, self._column):
-            raise exceptions.NotFound(self.invalid_cursor_message)
+            raise self.no_cursor()
         return cursor
+
+    def require_cursor(self, text: str | None) -> None:
+        """Raise NotFound for a text that cannot be a cursor."""
+        if text is not None and not _CURSOR.fullmatch(text):
+            raise self.no_cursor()
+
+    def no_cursor(self) -> exceptions.NotFound:
+        return exceptions.NotFound(self.invalid_cursor_message)
 
     def get_page_size(self, request: Request) -> int:
         """Return how many rows a page has. Raises TeitenError for what is no number of rows."""
@@ -240,18 +247,33 @@ class Links(serializers.Field):
     def __init__(self, /, **routes: tuple[str, ...]) -> None:
         super().__init__(source="*", read_only=True)
         self.routes = routes
+        self._forms: dict[str, str] = {}  # of addresses that have only numbers, by route: of all rows of an answer
 
     def to_representation(self, row: Any) -> dict[str, str]:
         return {name: self._address(route, row) for name, route in self.routes.items()}
 
     def _address(self, route: tuple[str, ...], row: Any) -> str:
         name, *fields = route
-        return address(self.context.get("request"), name, *(getattr(row, field) for field in fields))
+        arguments = [getattr(row, field) for field in fields]
+        if not all(type(argument) is int for argument in arguments):
+            return address(self.context.get("request"), name, *arguments)
+        if name not in self._forms:
+            self._forms[name] = address_form(self.context.get("request"), name, len(arguments))
+        return self._forms[name].format(*arguments)
 
 
 def address(request: Request | None, route: str, *arguments: Any) -> str:
     """Return the absolute URL of a page or an endpoint."""
     return reverse(route, args=list(arguments), request=request)
+
+
+def address_form(request: Request | None, route: str, count: int) -> str:
+    """Return the absolute URL of a page or an endpoint with a {} for each of its numbers: `reverse()` takes too long to
+    be called for each row of a list."""
+    form = address(request, route, *range(_STAND_IN, _STAND_IN + count)).replace("{", "{{").replace("}", "}}")
+    for number in range(_STAND_IN, _STAND_IN + count):
+        form = form.replace(str(number), "{}")
+    return form
 
 
 class IgnoreAcceptNegotiation(BaseContentNegotiation):

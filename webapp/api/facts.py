@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from results.queries.environment.facts import TrialFacts, facts_of
-from webapp.api.common import Links, Pages, SinglePage
+from webapp.api.common import Links, Pages
 from webapp.api.values import ValueSerializer
 
 
@@ -67,10 +67,6 @@ class WithFacts:
         described: dict[str, Any] = super().get_paginated_response_schema(schema)  # type: ignore[misc]
         described["properties"]["facts"] = _DESCRIBED
         return described
-
-
-class SinglePageWithFacts(WithFacts, SinglePage):
-    pass
 
 
 def with_facts(pages: type[Pages]) -> type[Pages]:

@@ -25,10 +25,11 @@ from results.queries.shared.facets import metrics_of
 from results.queries.shared.selection import LABEL, NODE, Selection, unknown_choice
 from webapp import urlstate
 from webapp.api.common import ORDERING, address, chosen_fields, require_one_of
-from webapp.api.facts import SinglePageWithFacts, shown_facts
+from webapp.api.facts import shown_facts
 from webapp.api.filters import FILTERS, Filters, configurations_passing, filters_of, of_measurements
+from webapp.api.median_pages import MedianPage, MedianPages, page_of
 from webapp.api.tables import Column, Kind, Tabular, stream, streamed, table_responses
-from webapp.api.values import FiniteFloatField, ValueSerializer
+from webapp.api.values import FiniteFloatField, NumbersField, ValueSerializer
 from webapp.problems import missing_is_404
 
 _ORDERINGS = ("configuration", "name", "metric", "node", "label", "median", "minimum", "maximum", "n")
@@ -60,7 +61,8 @@ class MedianVerdictSerializer(ValueSerializer):
 
 class MedianSerializer(ValueSerializer):
     value = PaperRow
-    values = serializers.ListField(child=FiniteFloatField(), read_only=True)
+    values = NumbersField(child=FiniteFloatField(), read_only=True)
+    trial_ids = NumbersField(child=serializers.IntegerField(), read_only=True)
     levels = serializers.DictField(child=serializers.CharField(), read_only=True)
     verdict = MedianVerdictSerializer(read_only=True, allow_null=True)
 
@@ -77,7 +79,7 @@ class Medians(Tabular):
 
     queryset = models.Run.objects.all()
     serializer_class = MedianSerializer
-    pagination_class = SinglePageWithFacts
+    pagination_class = MedianPages
 
     @extend_schema(
         summary="The medians of a run",
@@ -98,16 +100,43 @@ class Medians(Tabular):
             run_row(pk)
         metrics = request.query_params.getlist("metric")
         comparison, judged = _judged(request, pk, metrics)
-        every = run_medians(pk, metrics)
-        _require_metrics(pk, set(metrics) - {row.metric for row in every})
-        index_of = {row.configuration_id: row.configuration for row in every}
-        rows = _ordered(request, _filtered(request, pk, every))
-        paper = [_paper_row(row, judged, index_of) for row in rows]
         if streamed(request):
-            return _stream(request, pk, paper)
-        answer = self.respond_all(paper)
-        answer.data["facts"] = shown_facts(request, {trial for row in rows for trial in row.trial_ids})
+            rows, indexes = _every(request, pk, metrics)
+            return _stream(request, pk, [_paper_row(row, judged, indexes) for row in rows])
+        page, indexes = self._page(request, pk, metrics, whole=bool(judged))
+        answer = self.respond_all([_paper_row(row, judged, indexes) for row in page.rows])
+        answer.data["next"] = page.next
+        answer.data["facts"] = shown_facts(request, {trial for row in page.rows for trial in row.trial_ids})
         return _with_comparison(request, answer, comparison)
+
+    def _page(
+        self, request: Request, pk: int, metrics: Sequence[str], *, whole: bool
+    ) -> tuple[MedianPage, Mapping[int, int]]:
+        """Return a page, and configuration's id → index.
+
+        whole: of all configurations, and not of the page's."""
+        pages = MedianPages()
+        size, after = pages.get_page_size(request), pages.after(request)
+        if whole or request.query_params.get(ORDERING) or filters_of(request):
+            rows, indexes = _every(request, pk, metrics)
+            if after is not None:
+                begin = next((place for place, row in enumerate(rows) if row.key == after), None)
+                if begin is None:
+                    raise pages.no_cursor()
+                rows = rows[begin + 1 :]
+            return page_of(request, rows, size), indexes
+        rows = run_medians(pk, metrics, after=after, limit=size + 1)
+        if after is None:
+            _require_metrics(pk, set(metrics) - {row.metric for row in rows})
+        return page_of(request, rows, size), {}
+
+
+def _every(request: Request, pk: int, metrics: Sequence[str]) -> tuple[list[MedianRow], Mapping[int, int]]:
+    """Return the medians that are asked for, in their order, and configuration's id → index of all of the run."""
+    every = run_medians(pk, metrics)
+    _require_metrics(pk, set(metrics) - {row.metric for row in every})
+    indexes = {row.configuration_id: row.configuration for row in every}
+    return _ordered(request, _filtered(request, pk, every)), indexes
 
 
 def _judged(request: Request, pk: int, metrics: Collection[str]) -> tuple[Comparison | None, Mapping[Measured, Judged]]:
@@ -121,7 +150,7 @@ def _judged(request: Request, pk: int, metrics: Collection[str]) -> tuple[Compar
 def _require_metrics(pk: int, without_values: Collection[str]) -> None:
     """Raise TeitenError for a metric that the run does not have; one that has no trial yet may get any."""
     known = [metric.name for metric in metrics_of([pk])] if without_values else []
-    for name in sorted(without_values if known else ()):
+    for name in sorted(set(without_values) - set(known) if known else ()):
         raise unknown_choice("metric", "metric", name, known)
 
 

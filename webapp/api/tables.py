@@ -19,7 +19,7 @@ from rest_framework.serializers import Serializer
 
 from results.domain.errors import TeitenError
 from results.domain.pieces import Pieces
-from webapp.api.common import Endpoint
+from webapp.api.common import Endpoint, OrjsonRenderer
 from webapp.api.streams import Stream
 from webapp.spreadsheets import shown_as_text
 
@@ -68,7 +68,7 @@ class Parquet(JSONRenderer):
 class Tabular(Endpoint):
     """Base of lists that can be had as a stream of rows too, all of them and not in pages."""
 
-    renderer_classes = [JSONRenderer, Ndjson, Csv, Parquet]
+    renderer_classes = [OrjsonRenderer, Ndjson, Csv, Parquet]
     other_parameters = ("format",)
 
     def handle_exception(self, exc: Exception) -> Response:

@@ -23,6 +23,13 @@ class FiniteFloatField(serializers.FloatField):
         return None if value is None or not math.isfinite(value) else float(value)
 
 
+class NumbersField(serializers.ListField):
+    """Numbers, null where there is a gap: without a call of the child for each."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        return [value if value is not None and math.isfinite(value) else None for value in data]
+
+
 _hints = cache(get_type_hints)
 
 

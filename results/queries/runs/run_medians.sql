@@ -1,4 +1,4 @@
--- One row a (configuration, metric, node, label) of one run, over the trials whose numbers count.
+-- One row a (configuration, metric, node, label) of one run, over the trials whose numbers count, after one of them.
 SELECT
     configuration.id AS configuration_id, configuration.index AS configuration, configuration.name,
     coalesce((
@@ -25,5 +25,8 @@ CROSS JOIN LATERAL (
     GROUP BY measurement.metric_id, measurement.node, measurement.label
 ) AS summary
 JOIN results_metric AS metric ON metric.name = summary.metric_id
-WHERE run.id = %(run_id)s
+WHERE run.id = %(run_id)s AND configuration.index >= %(configuration)s
+    AND (configuration.index, metric.name, summary.node, summary.label)
+        > (%(configuration)s, %(metric)s::text, %(node)s::text, %(label)s::text)
 ORDER BY configuration.index, metric.name, summary.node, summary.label
+LIMIT %(limit)s

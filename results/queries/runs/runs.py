@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from results import models, sql
 from results.domain.failure_cause import cause
@@ -178,6 +178,15 @@ class Chosen:
     extremes: bool = False
 
 
+class MedianKey(NamedTuple):
+    """What tells the medians of a run apart, and sorts them."""
+
+    configuration: int
+    metric: str
+    node: str
+    label: str
+
+
 @dataclass(frozen=True)
 class MedianRow:
     """One number of a run: the median over the replicates of a configuration, in the metric's unit.
@@ -199,6 +208,10 @@ class MedianRow:
     n: int
     values: tuple[float, ...]
     trial_ids: tuple[int, ...]
+
+    @property
+    def key(self) -> MedianKey:
+        return MedianKey(self.configuration, self.metric, self.node, self.label)
 
 
 def list_runs(
@@ -297,9 +310,16 @@ def _which(detail: RunDetail, chosen: Chosen | None) -> dict[str, Any]:
     }
 
 
-def run_medians(run_id: int, metrics: Sequence[str] = ()) -> list[MedianRow]:
-    """Medians over the replicates, of the metrics named or of all. Empty for an unknown run. One query."""
-    return sql.rows(MedianRow, sql.load(__file__, "run_medians"), {"run_id": run_id, "metrics": list(metrics)})
+def run_medians(
+    run_id: int, metrics: Sequence[str] = (), *, after: MedianKey | None = None, limit: int | None = None
+) -> list[MedianRow]:
+    """Medians over the replicates, of the metrics named or of all. Empty for an unknown run. One query.
+
+    after: the last row of the page before.
+    limit: None for all."""
+    key = after or MedianKey(-1, "", "", "")
+    params = {"run_id": run_id, "metrics": list(metrics), "limit": limit} | key._asdict()
+    return sql.rows(MedianRow, sql.load(__file__, "run_medians"), params)
 
 
 def _run_rows(**filters: Any) -> list[RunRow]:

@@ -298,3 +298,32 @@ def test_the_head_of_a_stream_reads_nothing(
     with django_assert_max_num_queries(0):
         answer = anonymous.head(f"{API}/measurements/?format=parquet")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="measurements.parquet"'
+
+
+@pytest.mark.parametrize("query", [{}, {"ordering": "metric,-median"}, {"baseline": "postgresql-16.9"}])
+def test_pages_of_medians_have_every_row_once(query: dict[str, str], run: models.Run, anonymous: APIClient) -> None:
+    whole = get(anonymous, f"runs/{run.pk}/medians/", page_size=1000, **query)
+    assert whole["next"] is None and len(whole["results"]) > 7
+    page, rows = get(anonymous, f"runs/{run.pk}/medians/", page_size=3, **query), []
+    while True:
+        assert 0 < len(page["results"]) <= 3
+        assert set(page["facts"]["trials"]) == {str(id_) for row in page["results"] for id_ in row["trial_ids"]}
+        rows += page["results"]
+        if page["next"] is None:
+            break
+        page = anonymous.get(page["next"]).json()
+    assert rows == whole["results"]
+
+
+def test_a_page_of_medians_has_fewer_rows_where_they_rest_on_many_trials(
+    run: models.Run, anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.api.median_pages.MOST_TRIALS", 6)
+    page = get(anonymous, f"runs/{run.pk}/medians/", metric="tps")
+    assert len(page["results"]) == 1 and len(page["facts"]["trials"]) == 6 and page["next"]
+
+
+@pytest.mark.parametrize("cursor", ["x", "!", "WzEsMl0=", "WyJ4IiwiYSIsImIiLCJjIl0=", "WzEsImEiLCIiLCIiXQ=="])
+def test_a_cursor_of_medians_that_is_none_is_refused(cursor: str, run: models.Run, anonymous: APIClient) -> None:
+    answer = anonymous.get(f"{API}/runs/{run.pk}/medians/", {"cursor": cursor, "ordering": "median"})
+    assert answer.status_code == 404
