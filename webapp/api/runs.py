@@ -73,6 +73,7 @@ class RunDetailSerializer(ValueSerializer):
     """
 
     value = RunDetail
+    leave_out = ("mark",)
     run = RunSerializer(read_only=True)
 
 

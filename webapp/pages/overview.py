@@ -112,7 +112,9 @@ def _now() -> dict[str, Any]:
     going = list_runs(state=RunState.RUNNING, limit=None)
     running = sorted(going, key=lambda run: run.all_wait)  # those of which all trials wait come last
     waiting = sum(run.all_wait for run in going)
-    details = [with_cells(run_outline(run, timezone.now()), Chosen()) for run in running[:MOST_RUNNING]]
+    details = [
+        with_cells(run_outline(run, timezone.now(), summaries=False), Chosen()) for run in running[:MOST_RUNNING]
+    ]
     return {
         "latest": list_runs(published=False, archived=False, limit=12),
         "agents": list_agents(),

@@ -1,11 +1,8 @@
--- One row a configuration of one run, with the summary of its headline metric over the trials that count.
+-- One row a configuration of one run, of all or of some, with the summary of its headline metric over the trials that
+-- count.
 SELECT
     configuration.id, configuration.index, configuration.name,
-    coalesce((
-        SELECT json_object_agg(factor ->> 'name', configuration.levels ->> (factor ->> 'name') ORDER BY place)
-        FROM jsonb_array_elements(run.factors) WITH ORDINALITY AS listed (factor, place)
-    ), '{}') AS levels,
-    configuration.dimensions::json AS dimensions,
+    configuration.levels::json AS levels, configuration.dimensions::json AS dimensions,
     summary.median, summary.minimum, summary.maximum, summary.n,
     (summary.maximum - summary.minimum) / nullif(summary.median, 0) AS spread,
     summary.trials, summary.minimum_trial, summary.maximum_trial
@@ -31,4 +28,5 @@ CROSS JOIN LATERAL (
     WHERE trial.configuration_id = configuration.id
 ) AS summary
 WHERE configuration.run_id = %(run_id)s
+    AND (%(configurations)s::bigint[] IS NULL OR configuration.index = ANY(%(configurations)s))
 ORDER BY configuration.index

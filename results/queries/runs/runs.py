@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -145,6 +145,7 @@ class RunDetail:
     """One run with its matrix.
 
     factors: [{name, levels: [label]}] in the plan's order.
+    mark: id of the oldest transaction that was open when this began to be read: what changes later, later ones write.
     whole: whether every trial has a cell.
     latest_block: the last one of which a trial has begun; None before the first.
     left_s: estimated rest; None when nothing is left or nobody can know.
@@ -162,6 +163,7 @@ class RunDetail:
     waits: tuple[Wait, ...]
     raw_files_removed: tuple[Mapping[str, Any], ...]
     now: datetime
+    mark: int
 
 
 @dataclass(frozen=True)
@@ -170,12 +172,24 @@ class Chosen:
 
     rows, columns: first and last of a part of the matrix, counted from 1; `rows` as places in `configurations`.
     failed: of those that failed the first so many.
+    trials: by their ids.
     extremes: of each configuration the one with the smallest and the one with the largest value."""
 
     rows: tuple[int, int] = (1, 0)
     columns: tuple[int, int] = (1, 0)
     failed: int = 0
+    trials: tuple[int, ...] = ()
     extremes: bool = False
+
+
+@dataclass(frozen=True)
+class ChangedCell:
+    """A trial that has changed.
+
+    configuration: index."""
+
+    configuration: int
+    trial_id: int
 
 
 class MedianKey(NamedTuple):
@@ -261,24 +275,36 @@ def run_detail(run_id: int, now: datetime) -> RunDetail:
     return with_cells(run_outline(run_row(run_id), now))
 
 
-def run_outline(run: RunRow, now: datetime) -> RunDetail:
-    """A run with the summaries of its configurations, without a cell. Two queries, two more while it goes on."""
+def run_outline(run: RunRow, now: datetime, *, summaries: bool = True) -> RunDetail:
+    """A run with the summaries of its configurations, without a cell. Two queries, two more while it goes on.
+
+    summaries: without, the configurations have no values."""
     head = sql.rows(_Head, _HEAD, {"run_id": run.id})[0]
-    summaries = sql.rows(_Summary, sql.load(__file__, "run_configurations"), {"run_id": run.id})
+    rows = (
+        _summaries(run.id) if summaries else sql.rows(_Summary, sql.load(__file__, "run_outline"), {"run_id": run.id})
+    )
     lasts = run.state not in ENDED_RUNS and not run.trials_to_make
     return RunDetail(
         run=run,
         toml=masked_toml(head.toml),
         factors=tuple(head.factors),
         metric=head.metric(),
-        configurations=tuple(summary.row() for summary in summaries),
+        configurations=tuple(row.row(head.factors) for row in rows),
         whole=False,
         latest_block=head.latest_block,
-        left_s=time_left(run.id, {one.index: one.planned_s for one in summaries}, now) if lasts else None,
+        left_s=time_left(run.id, {one.index: one.planned_s for one in rows}, now) if lasts else None,
         waits=tuple(waits([run.id]) if run.state == RunState.RUNNING else ()),
         raw_files_removed=tuple(head.raw_files_removed),
         now=now,
+        mark=head.mark,
     )
+
+
+def with_summaries(detail: RunDetail, indexes: Collection[int]) -> RunDetail:
+    """The same run with the summaries of some configurations, by index. One query, none without any."""
+    rows = _summaries(detail.run.id, indexes) if indexes else []
+    summaries = {row.index: row.row(detail.factors) for row in rows}
+    return replace(detail, configurations=tuple(summaries.get(row.index, row) for row in detail.configurations))
 
 
 def with_cells(detail: RunDetail, chosen: Chosen | None = None) -> RunDetail:
@@ -295,9 +321,9 @@ def _which(detail: RunDetail, chosen: Chosen | None) -> dict[str, Any]:
     """Return the parameters of the query for cells."""
     asked = chosen or Chosen()
     rows = [row.index for row in detail.configurations[asked.rows[0] - 1 : asked.rows[1]]]
-    trials: list[int] = []
+    trials = list(asked.trials)
     if asked.extremes:
-        trials = [one for row in detail.configurations for one in (row.minimum_trial, row.maximum_trial) if one]
+        trials += [one for row in detail.configurations for one in (row.minimum_trial, row.maximum_trial) if one]
     return {
         "run_id": detail.run.id,
         "every": chosen is None,
@@ -308,6 +334,15 @@ def _which(detail: RunDetail, chosen: Chosen | None) -> dict[str, Any]:
         "failed": asked.failed,
         "trials": sql.array(trials),
     }
+
+
+def changed_cells(run_id: int, indexes: Collection[int], since: int) -> list[ChangedCell]:
+    """Return the trials of some configurations that may have changed since a run was read with that mark: all that
+    have, and perhaps some that have not. One query, none without configurations.
+
+    Marks are ids of transactions and no times: what is committed late is no earlier change."""
+    params = {"run_id": run_id, "configurations": sql.array(indexes), "since": str(since)}
+    return sql.rows(ChangedCell, sql.load(__file__, "changed_cells"), params) if indexes else []
 
 
 def run_medians(
@@ -322,6 +357,15 @@ def run_medians(
     return sql.rows(MedianRow, sql.load(__file__, "run_medians"), params)
 
 
+def _configurations(run_id: int) -> list[_Summary]:
+    return sql.rows(_Summary, sql.load(__file__, "run_outline"), {"run_id": run_id})
+
+
+def _summaries(run_id: int, indexes: Collection[int] | None = None) -> list[_Summary]:
+    params = {"run_id": run_id, "configurations": None if indexes is None else list(indexes)}
+    return sql.rows(_Summary, sql.load(__file__, "run_configurations"), params)
+
+
 def _run_rows(**filters: Any) -> list[RunRow]:
     nothing = {"ids": None, "state": "", "plan_id": None, "before_id": None, "limit": 1}
     nothing |= {"published": None, "archived": None}
@@ -329,7 +373,8 @@ def _run_rows(**filters: Any) -> list[RunRow]:
 
 
 _HEAD = """
-SELECT run.toml, run.factors::json AS factors, run.headline AS name, metric.unit, metric.better, metric.label,
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS mark,
+    run.toml, run.factors::json AS factors, run.headline AS name, metric.unit, metric.better, metric.label,
     metric.help, metric.minimum_effect,
     (SELECT max(block) FROM results_trial WHERE run_id = run.id AND state <> 'waiting') AS latest_block,
     ARRAY(
@@ -359,6 +404,7 @@ class _Head:
     minimum_effect: float | None
     latest_block: int | None
     raw_files_removed: tuple[Mapping[str, Any], ...]
+    mark: int
 
     def metric(self) -> MetricRow:
         if self.unit is None:
@@ -405,14 +451,14 @@ class _Summary:
     name: str
     levels: Mapping[str, str]
     dimensions: Mapping[str, Any]
-    median: float | None
-    minimum: float | None
-    maximum: float | None
-    n: int
-    spread: float | None
     trials: int
-    minimum_trial: int | None
-    maximum_trial: int | None
+    median: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    n: int = 0
+    spread: float | None = None
+    minimum_trial: int | None = None
+    maximum_trial: int | None = None
 
     @property
     def planned_s(self) -> float | None:
@@ -420,5 +466,7 @@ class _Summary:
         duration_s = self.dimensions.get("duration_s")
         return None if duration_s is None else float(self.dimensions.get("warmup_s", 0)) + float(duration_s)
 
-    def row(self) -> ConfigurationRow:
-        return ConfigurationRow(**vars(self), cells=())
+    def row(self, factors: Sequence[Mapping[str, Any]]) -> ConfigurationRow:
+        """Return it with its levels in the order of the run's factors."""
+        levels = {factor["name"]: self.levels.get(factor["name"]) for factor in factors}
+        return ConfigurationRow(**vars(self) | {"levels": levels}, cells=())
