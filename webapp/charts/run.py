@@ -55,11 +55,15 @@ class Panels:
     series: tuple[str, ...]
 
 
+def drawn_configurations(detail: RunDetail) -> list[int]:
+    """Return the indexes of the configurations that the figures draw."""
+    groups = list(_groups(detail, _axes(detail)).values())
+    return [row.index for rows in groups[:MOST_PANELS] for row in rows]
+
+
 def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
     axes = _axes(detail)
-    groups: dict[tuple[str, ...], list[ConfigurationRow]] = {}
-    for row in detail.configurations:
-        groups.setdefault(tuple(row.levels.get(name, "") for name in axes.rest), []).append(row)
+    groups = _groups(detail, axes)
     drawn = [rows for _, rows in list(groups.items())[:MOST_PANELS]]
     thinned = not detail.whole or sum(row.n for rows in drawn for row in rows) > MOST_REPLICATES
     panels: list[Panel] = []
@@ -68,6 +72,14 @@ def run_panels(detail: RunDetail, trial_url: Callable[[int], str]) -> Panels:
         panels.append(Panel(title, _figure(detail, rows, axes, trial_url, thinned), _filters(rows[0], axes.rest)))
     series_names = axes.names if axes.series else ()
     return Panels(tuple(panels), len(groups) - len(panels), thinned, axes.x, series_names)
+
+
+def _groups(detail: RunDetail, axes: _Axes) -> dict[tuple[str, ...], list[ConfigurationRow]]:
+    """Return the configurations of each panel, by the levels that tell panels apart."""
+    groups: dict[tuple[str, ...], list[ConfigurationRow]] = {}
+    for row in detail.configurations:
+        groups.setdefault(tuple(row.levels.get(name, "") for name in axes.rest), []).append(row)
+    return groups
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,11 @@ class MatrixCell:
 
 @dataclass(frozen=True)
 class MatrixRow:
+    """One configuration.
+
+    index: in the run."""
+
+    index: int
     heads: tuple[Head, ...]
     opens_group: bool
     cells: tuple[MatrixCell, ...]
@@ -118,11 +123,13 @@ def shown_part(detail: RunDetail, row: int | None = None, block: int | None = No
     return Shown(rows, columns)
 
 
-def run_matrix(detail: RunDetail, shown: Shown) -> RunMatrix:
-    """Return a part of the matrix; `detail` must have its cells."""
+def run_matrix(detail: RunDetail, shown: Shown, largest: float | None = None) -> RunMatrix:
+    """Return a part of the matrix; `detail` must have its cells.
+
+    largest: a value that its unit is to suit, besides those of `detail`."""
     configurations = detail.configurations[shown.rows.slice]
     varied = [str(factor["name"]) for factor in detail.factors if len(factor["levels"]) > 1]
-    divisor, unit = _scale(detail)
+    divisor, unit = scale_for(largest_value(detail, largest) or 1.0, detail.metric.unit)
     headings = _headings([[row.levels.get(name, "") for name in varied] for row in configurations])
     return RunMatrix(
         factors=tuple(parameter_name(name.removeprefix("setting.")) for name in varied) or (gettext("configuration"),),
@@ -158,10 +165,12 @@ def _constants(detail: RunDetail) -> tuple[str, ...]:
     return tuple(constants)
 
 
-def _scale(detail: RunDetail) -> tuple[float, str]:
-    """By what the numbers are divided, and the unit that they have then."""
+def largest_value(detail: RunDetail, known: float | None = None) -> float | None:
+    """Return the largest value of a run, by which the unit is chosen; None before the first.
+
+    known: one that was seen before."""
     values = [row.maximum for row in detail.configurations if row.maximum is not None]
-    return scale_for(max(values, default=1.0), detail.metric.unit)
+    return max(values if known is None else [known, *values], default=None)
 
 
 def _row(
@@ -173,6 +182,7 @@ def _row(
     unit: the metric's own.
     shown: which of its cells."""
     return MatrixRow(
+        index=configuration.index,
         heads=heads,
         opens_group=factors > 1 and len(heads) == factors,
         cells=tuple(

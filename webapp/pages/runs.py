@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
@@ -20,13 +21,23 @@ from results import runs
 from results.domain.states import ENDED_RUNS, RunState, Standing
 from results.models import Run
 from results.models.audit import Scope
-from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, run_row, with_cells
+from results.queries.runs.runs import (
+    Chosen,
+    RunDetail,
+    RunRow,
+    changed_cells,
+    list_runs,
+    run_outline,
+    run_row,
+    with_cells,
+    with_summaries,
+)
 from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
 from results.queries.shared.selection import Selection
 from results.queries.why.stacks import choices
 from webapp import run_filter, run_search, urlstate
 from webapp.access import actor, allows, is_admin, may, needs, person, require_plan, scope_of
-from webapp.charts.run import run_panels
+from webapp.charts.run import drawn_configurations, run_panels
 from webapp.charts.style import key
 from webapp.chooser import Chooser
 from webapp.health import why_no_trial_starts
@@ -34,7 +45,19 @@ from webapp.language import joined
 from webapp.links import trial_url
 from webapp.pages.common import number, toml_file, wants_fragment
 from webapp.pages.run_failures import MOST_CAUSES, MOST_FAILED, failures
-from webapp.pages.run_matrix import Shown, run_matrix, shown_part
+from webapp.pages.run_live import (
+    HEADER,
+    Figures,
+    Mark,
+    changed_figures,
+    changed_part,
+    panel_digests,
+    part_digests,
+    parts_of,
+    same_unit,
+    shape_of,
+)
+from webapp.pages.run_matrix import Shown, largest_value, run_matrix, shown_part
 from webapp.pages.standing import MEANS, PRIVATE
 from webapp.problems import missing_is_404
 from webapp.templatetags.teiten import duration, seconds_between
@@ -109,18 +132,128 @@ def detail(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def live(request: HttpRequest, run_id: int) -> HttpResponse:
-    """The part of the page that changes while the run goes on."""
-    return render(request, "runs/_live.html", _context(request, run_id))
+    """What has changed of the page since the mark that is sent along; without one, and where that cannot be told, all
+    of the page that changes while the run goes on."""
+    known = Mark.parse(request.headers.get(HEADER, ""))
+    changes = _changes(request, run_id, known) if known else None
+    if changes is not None:
+        response = render(request, "runs/_changes.html", changes)
+    else:
+        response = render(request, "runs/_live.html", _context(request, run_id))
+        response["HX-Reswap"] = "outerHTML"
+    patch_vary_headers(response, [HEADER])
+    return response
 
 
 def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
-    outline = run_outline(run_row(run_id), timezone.now())
-    run, many = outline.run, outline.run.trials_total > MANY_TRIALS
-    place = {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
-    shown = shown_part(outline, place[ROW], place[REPLICATE])
+    run = run_row(run_id)
+    many = run.trials_total > MANY_TRIALS
+    outline = run_outline(run, timezone.now(), summaries=not many)
+    place, shown = _place(request), _shown(request, outline)
+    rights = _rights(request, run)
+    if many:
+        outline = with_summaries(outline, {*_in_rows(outline, shown), *drawn_configurations(outline)})
     detail = with_cells(outline, _of_page(shown) if many else None)
     panels = run_panels(detail, trial_url)
     first_filters = panels.panels[0].filters if panels.panels else {}
+    context = _of_parts(detail, rights)
+    parts = parts_of(request, context)
+    mark = Mark(
+        read=detail.mark,
+        figures=detail.mark,
+        largest=largest_value(detail),
+        shape=shape_of(outline, shown, rights),
+        parts=part_digests(parts),
+        panels=panel_digests(panels),
+    )
+    return context | {
+        "parts": parts,
+        "mark": mark.write(),
+        "matrix": run_matrix(detail, shown),
+        "place": urlencode({name: value for name, value in place.items() if value}),
+        "poll_s": POLL_MANY_S if many else POLL_S,
+        "trials": _trials(),
+        "panels": panels,
+        "key": key(panels.series),
+        "compare": urlstate.write(Selection((run.id,), first_filters)),
+        "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
+        "standings": list(Standing),
+        "means": PRIVATE if run.private else MEANS[Standing(run.standing)],
+    }
+
+
+def _changes(request: HttpRequest, run_id: int, known: Mark) -> dict[str, Any] | None:
+    """Return what of a page has changed since; None where all of it is to be sent."""
+    run = run_row(run_id)
+    if run.state in ENDED_RUNS:
+        return None
+    outline = run_outline(run, timezone.now(), summaries=False)
+    shown, rights = _shown(request, outline), _rights(request, run)
+    if known.shape != shape_of(outline, shown, rights) or not known.has_place_in(outline):
+        return None
+    drawn = drawn_configurations(outline)
+    changed = changed_cells(run.id, _in_rows(outline, shown), known.read)
+    configurations, trials = {one.configuration for one in changed}, {one.trial_id for one in changed}
+    redraw = bool(changed_cells(run.id, drawn, known.figures))
+    outline = with_summaries(outline, configurations | set(drawn if redraw else ()))
+    every = redraw and run.trials_total <= MANY_TRIALS
+    some = Chosen(failed=MOST_FAILED, trials=tuple(trials), extremes=redraw)
+    detail = with_cells(outline, None if every else some)
+    if not same_unit(detail, known.largest):
+        return None
+    panels = run_panels(detail, trial_url) if redraw else None
+    if panels and len(panels.panels) != len(known.panels):
+        return None
+    figures = changed_figures(panels, known.panels) if panels else Figures([], known.panels, False)
+    parts = parts_of(request, _of_parts(detail, rights))
+    digests = part_digests(parts)
+    largest = largest_value(detail, known.largest)
+    rows, cells = changed_part(run_matrix(detail, shown, largest), configurations, trials)
+    mark = Mark(
+        read=detail.mark,
+        figures=known.figures if figures.rest else detail.mark,
+        largest=largest,
+        shape=known.shape,
+        parts=digests,
+        panels=figures.digests,
+    )
+    return {
+        "mark": mark.write(),
+        "parts": {
+            name: html
+            for (name, html), before, now in zip(parts.items(), known.parts, digests, strict=True)
+            if before != now
+        },
+        "figures": figures.changed,
+        "rows": rows,
+        "cells": cells,
+        "trials": _trials(),
+    }
+
+
+def _place(request: HttpRequest) -> dict[str, int | None]:
+    """Return where the part of the matrix begins that is asked for."""
+    return {name: number(request.GET.get(name, "")) for name in (ROW, REPLICATE)}
+
+
+def _shown(request: HttpRequest, outline: RunDetail) -> Shown:
+    place = _place(request)
+    return shown_part(outline, place[ROW], place[REPLICATE])
+
+
+def _in_rows(outline: RunDetail, shown: Shown) -> list[int]:
+    """Return the indexes of the configurations that are shown."""
+    return [row.index for row in outline.configurations[shown.rows.slice]]
+
+
+def _trials() -> str:
+    """Return the beginning of the addresses of trials: one for hundreds of cells."""
+    return trial_url(0).removesuffix("0/")
+
+
+def _of_parts(detail: RunDetail, rights: dict[str, bool]) -> dict[str, Any]:
+    """Return what the parts of the page besides matrix and figures are made of."""
+    run = detail.run
     return {
         "detail": detail,
         "run": run,
@@ -128,18 +261,8 @@ def _context(request: HttpRequest, run_id: int) -> dict[str, Any]:
         "ended": run.state in ENDED_RUNS,
         "no_room": why_no_trial_starts() if run.state == RunState.RUNNING and run.trials_waiting else "",
         "left_out": 0 if run.publication else _left_out(detail),
-        "matrix": run_matrix(detail, shown),
-        "place": urlencode({name: value for name, value in place.items() if value}),
-        "poll_s": POLL_MANY_S if many else POLL_S,
-        "trials": trial_url(0).removesuffix("0/"),  # one address for hundreds of cells
-        "panels": panels,
-        "key": key(panels.series),
         **_noticed(detail),
-        "compare": urlstate.write(Selection((run.id,), first_filters)),
-        "panels_compare": [urlstate.write(Selection((run.id,), panel.filters)) for panel in panels.panels],
-        **_rights(request, run),
-        "standings": list(Standing),
-        "means": PRIVATE if run.private else MEANS[Standing(run.standing)],
+        **rights,
     }
 
 
