@@ -1,8 +1,12 @@
-"""What a run of 100,000 trials costs the web server: seconds and memory of the requests that preview it, start it, add
-replicates to it, and ask for what is new on its page."""
+"""What large runs cost the web server.
+
+Of 100,000 trials: seconds and memory of the requests that preview the run, start it, add replicates to it, and ask for
+what is new on its page. Of 20,000 that go on (large_run.sql): how long its page takes to open, and its size; the same
+of what the page asks for again, where nothing and where four trials have changed; and of a page of its medians."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,18 +14,24 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 from rich.console import Console
 
 from bench.comparison import own_database
 from bench.figures import Figure
-from results import models
+from results import models, sql
 from results.agents import Contact, DiscoveredInstallation, record_contact
 from results.models.audit import Role
+from webapp.pages.run_live import HEADER
 from workers import tasks
 
 LIMIT_S, LIMIT_MB = 2.0, 200.0
+GOING = 20_000  # id of the run of large_run.sql, and its trials
+POLLS = 20  # a round
+LIMITS = {"opened": (500.0, 1000.0), "asked again": (60.0, 10.0), "medians": (60.0, 1000.0)}  # ms, kB
+MARK = re.compile(r'data-mark="([^"]*)"')
 FACTORS = {"clients": list(range(1, 101)), "scale": list(range(1, 26))}  # 2,500 configurations
 
 
@@ -50,7 +60,73 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         for name, costs in took.items():
             figures.append(Figure(f"a run of 100,000 trials {name}", "s", LIMIT_S, tuple(cost[0] for cost in costs)))
             figures.append(Figure(f"… its memory, {name}", "MB", LIMIT_MB, tuple(cost[1] for cost in costs)))
-        return figures
+    with own_database():
+        figures += _of_a_run_that_goes_on(rounds)
+    return figures
+
+
+def _of_a_run_that_goes_on(rounds: int) -> list[Figure]:
+    for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n"):
+        sql.execute(statement)
+    settings.TEITEN_OPEN_READING = True
+    call_command("collectstatic", interactive=False, verbosity=0)
+    client, address = Client(), f"/runs/{GOING}/"
+    _timed(client, address)  # the first answer
+    took: dict[str, list[tuple[float, float]]] = {
+        "opened": [],
+        "asked again, nothing changed": [],
+        "asked again, four trials ended": [],
+        "medians, a page": [],
+    }
+    for _ in range(rounds):
+        text, *cost = _timed(client, address)
+        took["opened"].append((cost[0], cost[1]))
+        mark = _mark(text)
+        for number in range(POLLS):
+            ended = number % 2 == 1
+            if ended:
+                _end_trials(4)
+            text, *cost = _timed(client, f"{address}live/", mark)
+            mark = _mark(text)
+            took[f"asked again, {'four trials ended' if ended else 'nothing changed'}"].append((cost[0], cost[1]))
+        _, *cost = _timed(client, f"/api/v1/runs/{GOING}/medians/")
+        took["medians, a page"].append((cost[0], cost[1]))
+    figures = []
+    for name, costs in took.items():
+        limit_ms, limit_kb = LIMITS[name.partition(",")[0]]
+        figures.append(Figure(f"a run of 20,000 trials: {name}", "ms", limit_ms, tuple(cost[0] for cost in costs)))
+        figures.append(Figure(f"… its size, {name}", "kB", limit_kb, tuple(cost[1] for cost in costs)))
+    return figures
+
+
+def _timed(client: Client, path: str, mark: str = "") -> tuple[str, float, float]:
+    """Return (text, ms, kB before compression) of an answer."""
+    begun = time.perf_counter()
+    answer = client.get(path, headers={HEADER: mark} if mark else {})
+    text = answer.content.decode()
+    assert answer.status_code == 200, text[:500]
+    return text, 1000 * (time.perf_counter() - begun), len(answer.content) / 1000
+
+
+def _mark(text: str) -> str:
+    mark = MARK.search(text)
+    assert mark
+    return mark.group(1)
+
+
+def _end_trials(count: int) -> None:
+    """Let trials that run be done, and as many others begin."""
+    trials = models.Trial.objects.filter(run=GOING)
+    for trial in trials.filter(state="running").order_by("position")[:count]:
+        attempt = models.Attempt.objects.get(trial=trial)
+        models.Measurement.objects.create(
+            run_id=GOING, attempt=attempt, metric_id="tps", node="", label="", value=20_000 + trial.position / 10
+        )
+        trials.filter(pk=trial.pk).update(state="done", phase="", attempt=attempt)
+    now = timezone.now()
+    for trial in list(trials.filter(state="waiting").order_by("position")[:count]):
+        models.Attempt.objects.create(run_id=GOING, trial=trial, number=1)
+        trials.filter(pk=trial.pk).update(state="running", phase="measure", phase_at=now, expected_s=60)
 
 
 def _agent() -> None:
