@@ -168,4 +168,4 @@ def _gaps(rows: Sequence[ConfigurationRow], axes: _Axes) -> tuple[int, ...]:
 
 def _replicates(row: ConfigurationRow, thinned: bool) -> tuple[Replicate, ...]:
     every = tuple(Replicate(cell.value, cell.trial_id, cell.block) for cell in row.cells if cell.value is not None)
-    return (min(every), max(every)) if thinned and len(every) > 2 else every
+    return (min(every), max(every)) if thinned and len(every) > 1 else every

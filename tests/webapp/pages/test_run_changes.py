@@ -84,9 +84,11 @@ def _summary(trial: models.Trial) -> set[str]:
     return {f"median-{index}", f"spread-{index}"}
 
 
+@pytest.mark.parametrize("many_from", [1, 2000])
 def test_a_page_that_takes_every_change_is_the_page_that_one_opens_then(
-    trials: list[models.Trial], client: Client, monkeypatch: pytest.MonkeyPatch
+    many_from: int, trials: list[models.Trial], client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("webapp.pages.runs.MANY_TRIALS", many_from)
     monkeypatch.setattr("webapp.pages.run_live.FIGURE_BYTES", 1)  # one figure at a time
     page = Page(client, trials[0].run)
     for place, trial in enumerate(trials):
