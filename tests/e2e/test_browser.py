@@ -120,6 +120,25 @@ def test_a_live_page_keeps_where_one_has_scrolled(watched: Watched, agent: model
     assert page.evaluate("document.getElementById('matrix').scrollLeft") == 300
 
 
+def test_a_changed_cell_comes_alone_and_keeps_the_focus(watched: Watched, agent: models.Agent) -> None:
+    factories.finished_run()  # metrics
+    run = factories.run(factors={"installation": ["16", "18"], "clients": list(range(1, 26))}, replicates=10)
+    trial = run.trials.select_related("configuration").get(position=0)
+    page = watched.open(f"/runs/{run.pk}/")
+    page.evaluate("document.querySelector('.matrix').dataset.kept = 'yes'")
+    page.focus(f"#t{trial.pk}")
+    factories.begin(trial, "measure", expected_s=600)
+    with page.expect_response("**/live/") as answer:
+        expect(page.locator(f"#c{trial.pk}")).to_have_attribute("data-state", "running")
+    assert len(answer.value.body()) < 10_000
+    factories.finish(trial, 4321.0)
+    expect(page.locator(f"#c{trial.pk}")).to_contain_text("4,321")
+    expect(page.locator(f"#median-{trial.configuration.index}")).to_contain_text("4,321")
+    expect(page.locator(f"#t{trial.pk}")).to_be_focused()
+    assert page.locator(".matrix").get_attribute("data-kept") == "yes"
+    assert page.locator(".new").count() == 1
+
+
 def test_a_live_trial_keeps_open_what_was_opened(watched: Watched, agent: models.Agent) -> None:
     run = factories.run()
     trial = run.trials.select_related("configuration").get(position=0)

@@ -72,7 +72,7 @@ def _listed(text: str) -> tuple[str, ...]:
 def shape_of(detail: RunDetail, shown: Shown, rights: Mapping[str, bool]) -> str:
     """Return the digest of all of a page that a run does not change as it goes on: where it differs, all is sent."""
     trials = [row.trials for row in detail.configurations[shown.rows.slice]]
-    return digest(repr((get_language(), detail.run.state, detail.factors, shown, trials, rights)))
+    return digest(repr((get_language(), detail.run.state, detail.factors, detail.metric, shown, trials, rights)))
 
 
 def digest(text: str | bytes) -> str:

@@ -11,7 +11,8 @@ SELECT
     ) AS took
 FROM results_trial AS trial
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
-LEFT JOIN results_attempt AS counted ON counted.id = trial.attempt_id AND trial.state = 'done'
+LEFT JOIN results_attempt AS counted
+    ON counted.id = trial.attempt_id AND counted.run_id = trial.run_id AND trial.state = 'done'
 LEFT JOIN LATERAL (
     SELECT started_at FROM results_attempt
     WHERE trial_id = trial.id AND trial.state = 'running' ORDER BY number DESC LIMIT 1

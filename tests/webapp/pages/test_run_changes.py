@@ -51,8 +51,8 @@ class Page:
 
 def _elements(text: str) -> dict[str, str]:
     text = text.replace(' hx-swap-oob="true"', "")
-    found = [*CELL.findall(text), *FIGURE.findall(text), *HEADING.findall(text)]
-    return dict(found)
+    elements = [*CELL.findall(text), *FIGURE.findall(text), *HEADING.findall(text)]
+    return dict(elements)
 
 
 def cells(*trials: models.Trial) -> set[str]:
@@ -61,7 +61,8 @@ def cells(*trials: models.Trial) -> set[str]:
 
 @pytest.fixture
 def trials(client: Client) -> list[models.Trial]:
-    """Of one run, all waiting."""
+    """Of one run, all waiting; its metrics are known."""
+    factories.finished_run()
     run = factories.run()
     return list(run.trials.order_by("position").select_related("configuration", "run"))
 
@@ -109,6 +110,7 @@ def test_a_page_that_takes_every_change_is_the_page_that_one_opens_then(
 
 def test_figures_that_do_not_fit_come_with_the_next_answers(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.pages.run_live.FIGURE_BYTES", 1)
+    factories.finished_run()  # metrics
     factors = {"installation": ["16", "18"], "clients": [1, 2, 4], "scale": [1, 2, 3]}
     run = factories.run(factors=factors, replicates=1)
     page = Page(client, run)
@@ -164,10 +166,11 @@ def test_all_is_sent_where_the_numbers_get_another_unit_or_there_are_more_cells(
     trials: list[models.Trial], client: Client
 ) -> None:
     run = trials[0].run
+    models.Run.objects.filter(pk=run.pk).update(headline="latency.p99")
     page = Page(client, run)
-    factories.finish(trials[0], 40.0)
-    page.ask()
-    factories.finish(trials[1], 4e7)
+    factories.finish(trials[0], 4000.0)  # 250 µs
+    assert page.ask() > cells(trials[0])
+    factories.finish(trials[1], 0.5)
     assert page.ask() == {"whole"}
     assert not page.ask()
     trials[0].pk, trials[0].block, trials[0].position = None, 9, 99
