@@ -294,7 +294,8 @@ class AuditingWorkload(Protocol):
 
 class Collector(Protocol):
     async def start(self, stage: Stage, node: str) -> None:
-        """Start, before the clock does. Raises AgentError where it cannot watch, which is recorded as a gap."""
+        """Start, before the clock does, and return once it watches: what starting costs is in no measurement. Raises
+        AgentError where it cannot watch, which is recorded as a gap."""
 
     async def stop(self, stage: Stage, node: str) -> None:
         """Stop, after the clock did, and add the raw files under `collectors/NAME/NODE/`.

@@ -56,6 +56,18 @@ async def test_a_job_leaves_its_output_status_and_times(remote: Remote, director
     assert {"script", "pid", "stdout", "stderr", "exit", "started", "ended"} <= set(listing)
 
 
+async def test_the_start_of_a_job_waits_until_it_has_begun_its_work(remote: Remote, directory: str):
+    job = await Job.start(remote, directory, "sleep 0.3; echo 1 >first; sleep 60", deadline_s=90, begins="first")
+    written = await remote.get(f"{directory}/first")
+    await job.kill()
+    assert written == b"1\n"
+
+
+async def test_the_start_of_a_job_that_ends_before_it_has_begun_its_work_returns(remote: Remote, directory: str):
+    job = await Job.start(remote, directory, "sleep 0.3; exit 3", deadline_s=90, begins="first")
+    assert (await job.wait()).exit_status == 3
+
+
 async def test_words_and_variables_reach_a_job_unchanged(remote: Remote, directory: str, address: Address):
     value = f"a'b $(touch {address.work_dir}/pwned)"
     job = await Job.start(remote, directory, ["sh", "-c", 'echo "$1|$V"', "sh", value], deadline_s=20, env={"V": value})

@@ -103,6 +103,7 @@ class Job:
         deadline_s: float,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
+        begins: str = "",
     ) -> Job:
         """Start argv, or a constant POSIX shell script, in one round trip. Raises CommandError.
 
@@ -110,12 +111,14 @@ class Job:
 
         deadline_s: seconds after which it is ended with all its children (TERM, then KILL)
         cwd: working directory; None for the job's directory
+        begins: the file of the job's directory whose first bytes say that it has begun its work, which is awaited, as
+            is its end; '' to wait for neither
         """
         cpus = remote.address.layout.job_cpus
         pin_command = f"taskset -cp {quote([cpus])} $$ >/dev/null || exit\n" if cpus else ""
         body = argv if isinstance(argv, str) else f"exec {quote(argv)}"
         exports = [f"export {quote([f'{name}={value}'])}\n" for name, value in (env or {}).items()]
-        settings = (directory, f"{deadline_s:.3f}", str(_GRACE_S), cwd or directory, _SUPERVISE)
+        settings = (directory, f"{deadline_s:.3f}", str(_GRACE_S), cwd or directory, _SUPERVISE, begins)
         await remote.script(_START, *settings, stdin=pin_command + "".join(exports) + body + "\n")
         return cls(remote, directory)
 

@@ -34,7 +34,10 @@ class PgStat:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Take the first snapshot, and start the sampler. Raises CommandError when the server does not answer."""
+        """Take the first snapshot, and start the sampler, up to its first sample.
+
+        Raises CommandError when the server does not answer.
+        """
         server = stage.servers[node]
         log_bytes, *_rest = await asyncio.gather(
             server.log_size(), _snapshot(stage, node, "before.json"), _start_sampler(stage, node)
@@ -85,7 +88,12 @@ async def _start_sampler(stage: Stage, node: str) -> None:
         argv += ["-v", f"{name}={value}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
     await Job.start(
-        server.remote, _directory(stage, node), script, deadline_s=stage.lifetime_s, env=server.environment(local=True)
+        server.remote,
+        _directory(stage, node),
+        script,
+        deadline_s=stage.lifetime_s,
+        env=server.environment(local=True),
+        begins="stdout",
     )
 
 

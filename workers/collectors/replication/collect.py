@@ -35,7 +35,10 @@ class Replication:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Start the sampler, and note the nodes that the server sends to. Raises CommandError when it is down."""
+        """Start the sampler, up to its first sample, and note the nodes that the server sends to.
+
+        Raises CommandError when it is down.
+        """
         rows, _started = await asyncio.gather(
             stage.servers[node].query(_SENT_TO, variables={"nodes": _others(stage, node)}), _start_sampler(stage, node)
         )
@@ -55,8 +58,14 @@ async def _start_sampler(stage: Stage, node: str) -> None:
     server = stage.servers[node]
     argv = [*server.psql(_DATABASE), "-v", f"nodes={_others(stage, node)}"]
     script = f"exec {quote(argv)} <<'SQL'\n{(_HERE / 'sample.sql').read_text()}SQL\n"
-    env = server.environment(local=True)
-    await Job.start(server.remote, _directory(stage, node), script, deadline_s=stage.lifetime_s, env=env)
+    await Job.start(
+        server.remote,
+        _directory(stage, node),
+        script,
+        deadline_s=stage.lifetime_s,
+        env=server.environment(local=True),
+        begins="stdout",
+    )
 
 
 async def _catch_up(stage: Stage, node: str) -> None:

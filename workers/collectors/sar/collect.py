@@ -12,6 +12,7 @@ from workers.remote.limits import ANSWER_BYTES
 
 _HERE = Path(__file__).parent
 _REPORT_LIMIT_S = 600.0
+_DATA = "sar.data"
 _TOOLS = "command -v sar && command -v sadf"
 
 
@@ -19,7 +20,7 @@ class Sar:
     """The collector of `workers.interfaces.Collector`."""
 
     async def start(self, stage: Stage, node: str) -> None:
-        """Start sar. Raises AgentError when sysstat is not on the agent."""
+        """Start sar, and wait for its file. Raises AgentError when sysstat is not on the agent."""
         remote = stage.agents[node]
         if (await remote.script(_TOOLS, check=False)).exit_status != 0:
             raise AgentError(
@@ -34,7 +35,8 @@ class Sar:
             directory,
             (_HERE / "start.sh").read_text(),
             deadline_s=stage.lifetime_s,
-            env={"SAR_FILE": f"{directory}/sar.data"},
+            env={"SAR_FILE": f"{directory}/{_DATA}"},
+            begins=_DATA,
         )
 
     async def stop(self, stage: Stage, node: str) -> None:
@@ -48,7 +50,7 @@ class Sar:
             stage.recorder.add(f"{folder}/started", await remote.get(f"{directory}/started", ANSWER_BYTES))
             await remote.script(
                 (_HERE / "report.sh").read_text(),
-                f"{directory}/sar.data",
+                f"{directory}/{_DATA}",
                 timeout_s=_REPORT_LIMIT_S,
                 into=stage.recorder.file(f"{folder}/sadf.json"),
             )
