@@ -88,6 +88,7 @@ class Stage:
     window_s: start and end of the measured window, epoch seconds of the worker's clock, once it is over
     serving: the node that takes writes now: another than the primary after a failover
     logs_transactions: whether pgbench logs each transaction, for the collector latency_log
+    wrappers: load → words of a program that is to start its pgbench, as a collector may
     script_names: of the scripts that pgbench runs, in its own numbering
     picked_up: whether another worker began this attempt, and is gone
     """
@@ -109,6 +110,7 @@ class Stage:
     window_s: tuple[float, float] | None = None
     serving: str = "primary"
     logs_transactions: bool = False
+    wrappers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     script_names: tuple[str, ...] = ()
     picked_up: bool = False
     _kept: dict[tuple[type, str], Any] = field(default_factory=dict)

@@ -69,6 +69,8 @@ def _nodes(stage: Stage, on: str) -> Sequence[str]:
         return list(machines_by_role(stage))
     if on == "servers":
         return list(stage.servers)
+    if on == "servers and clients":
+        return [*stage.servers, *stage.spec.clients]
     return [on] if on in stage.agents else []
 
 

@@ -7,18 +7,28 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from results.domain.environment.layers import LayerKind
-from results.domain.matrix import ONE_LOAD, TrialSpec
+from results.domain.matrix import ONE_LOAD, TrialSpec, is_client
 from results.domain.measurement.parsed_trial import Gap, Measurement, Part
 from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Manifest
 
 PRIMARY = "primary"
+# of the processes of one server, or of one client
+_OF_PROCESSES = (
+    "perf_stat.instructions",
+    "perf_stat.cycles",
+    "perf_stat.cache_misses",
+    "perf_stat.branch_misses",
+    "perf_stat.task_clock",
+    "perf_stat.context_switches",
+    "perf_stat.page_faults",
+)
 _FROM_TOTALS = {
     "wal.bytes": "wal.per_transaction",
     "blocks.read": "blocks.read.per_transaction",
     "blocks.written": "blocks.written.per_transaction",
-}
+} | {metric: f"{metric}.per_transaction" for metric in _OF_PROCESSES}
 _PROMOTED = _("it replayed the primary's changes before it served clients itself")
 _MIXED = _("different parts of the load were at work there, and what was measured is not told apart")
 _UNCOUNTED = _("how many transactions each server acknowledged is not known")
@@ -59,7 +69,7 @@ def costs(whole: Part, manifest: Manifest, spec: TrialSpec) -> tuple[list[Measur
     measurements: list[Measurement] = []
     unknown: dict[tuple[str, str], list[str]] = {}
     for name, m, value, of_machine in _sums(whole, manifest):
-        count = counts.by_machine(m.node) if of_machine else counts.by_server(m.node, m.metric)
+        count = counts.by_machine(m.node) if of_machine else counts.by_node(m.node, m.metric)
         if isinstance(count, str):
             unknown.setdefault((m.node, count), []).append(name)
         elif count:
@@ -110,13 +120,20 @@ class _TransactionsByServer:
     def _transactions_at(self, node: str) -> float | None:
         return total(self.whole.measurements, "transactions", node)
 
+    def by_node(self, node: str, metric: str) -> float | str:
+        """Return the transactions that caused a metric of one server or client, or why they are not known."""
+        if is_client(node):
+            return self._transactions_for(lambda share: (share.client == node,))
+        return self.by_server(node, metric)
+
     def by_server(self, node: str, metric: str) -> float | str:
         """Return the transactions that caused a metric of one server, or why they are not known.
 
         A promoted server reports the WAL that it wrote itself apart from the WAL that it replayed, and counts only its
-        own sessions' reads; blocks written are of both.
+        own sessions' reads; blocks written, and what its processes did, are of both.
         """
-        replayed_too = metric == "blocks.written" or (metric == "wal.bytes" and self._written() is None)
+        unknown = metric == "blocks.written" or metric in _OF_PROCESSES
+        replayed_too = unknown or (metric == "wal.bytes" and self._written() is None)
         if node == self.promoted and replayed_too:
             return _PROMOTED
         if node in self.spec.outside and len({share.server for share in self.shares}) > 1:

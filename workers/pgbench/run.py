@@ -215,7 +215,7 @@ def folder_of(stage: Stage, load: Load, folder: str) -> str:
 
 async def _start(stage: Stage, load: Load, arguments: Sequence[str], version: int, at_s: float) -> None:
     client = stage.agents[load.client]
-    argv = [*_command(stage, load, arguments), "-P", "1"]
+    argv = [*stage.wrappers.get(load.name, ()), *_command(stage, load, arguments), "-P", "1"]
     cwd: str | None = None
     if stage.logs_transactions:
         prefix = PurePosixPath(latency_directory(stage, load)) / "pgbench_log"

@@ -315,8 +315,8 @@ def role_of(node: str) -> str:
 class CollectorSpec:
     """What a collector declares.
 
-    on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), or one role (`client`,
-        `primary`) where there is one.
+    on: which nodes it watches: `agents` (each machine once), `servers` (each PostgreSQL), `servers and clients`, or one
+        role (`client`, `primary`) where there is one.
     programs: as of `WorkloadSpec`; only a trial that requires the collector cannot do without."""
 
     name: str

@@ -109,6 +109,8 @@ def _watched(spec: TrialSpec, on: str) -> list[str]:
         return [*servers, *spec.beside, *spec.clients]
     if on == "servers":
         return servers
+    if on == "servers and clients":
+        return [*servers, *spec.clients]
     return [on] if on in spec.agents and on not in spec.outside else []
 
 

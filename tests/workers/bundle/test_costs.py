@@ -203,3 +203,29 @@ def test_a_gap_says_so_where_nobody_knows_who_acknowledged_what() -> None:
     measured, [gap] = costs(whole, manifest, SPEC)
     assert measured == []
     assert gap.reason == ("blocks.read.per_transaction: how many transactions each server acknowledged is not known")
+
+
+def test_what_processes_did_is_divided_by_the_transactions_of_their_server_or_client() -> None:
+    whole = part(
+        Measurement("transactions", 40.0),
+        Measurement("transactions", 30.0, "standby1"),
+        Measurement("transactions", 10.0, "standby2"),
+        *(Measurement("perf_stat.instructions", 600.0, node) for node in ("client", "standby1", "standby2")),
+    )
+    measured, gaps = cost(whole, replace(SPEC, loads=LOADS))
+    name = "perf_stat.instructions.per_transaction"
+    assert [measured[name, node] for node in ("client", "standby1", "standby2")] == [15.0, 20.0, 60.0]
+    assert gaps == []
+
+
+def test_what_the_processes_of_a_promoted_server_did_is_not_told_apart() -> None:
+    whole = part(
+        Measurement("transactions", 40.0),
+        Measurement("transactions", 30.0, "primary"),
+        Measurement("transactions", 10.0, "standby1"),
+        *(Measurement("perf_stat.instructions", 600.0, node) for node in ("primary", "standby1")),
+        events=(Event(2.0, "standby1", "promoted", ""),),
+    )
+    measured, gaps = cost(whole, SPEC)
+    assert measured == {("perf_stat.instructions.per_transaction", "primary"): 20.0}
+    assert gaps == ["standby1"]
