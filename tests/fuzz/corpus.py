@@ -111,6 +111,8 @@ def _collectors() -> Iterator[Case]:
     yield from _cases("pgpool", _reading("pooler", _files(_DATA / "pgpool" / "4.3.5"), (0.0, 2.0)))
     stacks = {"recorded.txt": perf.RECORDED, "stacks.txt": perf.STACKS}
     yield from _cases("perf", _reading("primary", stacks, (100.0, 110.0)))
+    counts = {"counts.csv": (_DATA / "perf_stat" / "hardware-6.1.csv").read_text(), "ended": "103.0\n"}
+    yield from _cases("perf_stat", _reading("primary", counts, (100.5, 102.5)))
 
 
 def _sadf_11() -> str:

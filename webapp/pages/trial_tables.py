@@ -27,6 +27,7 @@ GROUPS = (
     (_("Connections"), ("connection.",)),
     (_("Waits"), ("waits",)),
     (_("Functions"), ("perf.",)),
+    (_("Events counted by perf"), ("perf_stat.",)),
     (_("CPU"), ("cpu.", "context_switches", "run_queue", "load_average")),
     (_("Blocks and WAL"), ("wal.", "blocks.", "buffers.", "checkpoints", "temp.", "deadlocks")),
     (_("Replication"), ("replication.",)),

@@ -18,7 +18,7 @@ Measure = Callable[..., models.Attempt]
 
 # What a plan of each topology must say beside the topology.
 SMALLEST: dict[str, dict[str, Any]] = {
-    "single": {"collectors": ["latency_log", "pg_stat", "sar", "perf"]},
+    "single": {"collectors": ["latency_log", "pg_stat", "sar", "perf", "perf_stat"]},
     "streaming": {},
     "cascading": {},
     "pgpool": {},

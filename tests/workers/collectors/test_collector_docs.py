@@ -10,7 +10,7 @@ import pytest
 from workers import collectors
 
 
-@pytest.mark.parametrize("name", ["latency_log", "perf", "pg_stat", "pgpool", "replication", "sar"])
+@pytest.mark.parametrize("name", ["latency_log", "perf", "perf_stat", "pg_stat", "pgpool", "replication", "sar"])
 def test_every_metric_is_in_the_readme(name: str) -> None:
     spec = import_module(f"workers.collectors.{name}.spec").SPEC
     text = (Path(collectors.__path__[0]) / name / "README.md").read_text()

@@ -1,0 +1,1 @@
+"""What the processor did for the load: events counted by perf stat."""
