@@ -33,6 +33,7 @@ def main() -> int:
         scale,
         ssb,
         ssb_workers,
+        storage,
         tpcc_load,
         verdicts,
     )
@@ -49,6 +50,7 @@ def main() -> int:
         "fold": fold,
         "ssb": ssb,
         "ssb_workers": ssb_workers,
+        "storage": storage,
         "tpcc_load": tpcc_load,
         "verdicts": verdicts,
         "aa": aa,
