@@ -9,13 +9,14 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
-from results import models, sql
+from results import command_texts, models, sql
 from results.agents import store_layers
 from results.checked_builds import CAPABILITY, store_checked_builds
 from results.domain.environment.layers import environment_hash
@@ -24,6 +25,8 @@ from results.domain.measurement.metrics import Metric
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.measurement.plausible import require_plausible
 from results.domain.measurement.record_texts import to_json, without_messages
+from results.domain.measurement.series import Series
+from results.domain.measurement.series_groups import SeriesGroup, series_groups
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, TrialState
 from results.models.runs import end_state
@@ -89,8 +92,10 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     attempt = (
         models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
     )
-    for table in (*_MODELS.values(), models.CheckedBuild):
-        table.objects.filter(attempt=attempt).delete()
+    for table, model in _MODELS.items():
+        stored: Any = models.SeriesGroup if table == "series" else model
+        stored.objects.filter(attempt=attempt).delete()
+    models.CheckedBuild.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
     _store_record(parsed, attempt, archive)
@@ -145,10 +150,25 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bo
 def copy_tables(trials: Sequence[tuple[int, int, ParsedTrial]]) -> None:
     """COPY the rows of attempts, (run, attempt, what its bundle says), whose metrics and layers are stored."""
     for table, columns in _COLUMNS.items():
-        records = (
-            (run_id, attempt_id, *record) for run_id, attempt_id, parsed in trials for record in _RECORDS[table](parsed)
-        )
-        sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), records)
+        if table != "series":
+            records = (
+                (run_id, attempt_id, *record)
+                for run_id, attempt_id, parsed in trials
+                for record in _RECORDS[table](parsed)
+            )
+            sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), records)
+    store_series([(run_id, attempt_id, parsed.series) for run_id, attempt_id, parsed in trials])
+
+
+def store_series(attempts: Iterable[tuple[int, int, Iterable[Series]]]) -> None:
+    """Store series of attempts, (run, attempt, its series), those that share their times together. Who reads
+    `results_series` has each alone."""
+    records = (
+        (run_id, attempt_id, *_group(group))
+        for run_id, attempt_id, series in attempts
+        for group in series_groups(replace_fields(one, label=one.label[:200]) for one in series)
+    )
+    sql.copy("results_seriesgroup", ("run_id", "attempt_id", *_GROUP_COLUMNS), records)
 
 
 def store_metrics(metrics: Iterable[Metric], *, private: bool) -> None:
@@ -214,6 +234,8 @@ _COLUMNS: dict[str, tuple[str, ...]] = {
     "document": ("kind", "node", "label", "content"),
     "layeruse": ("node", "layer_id"),
 }
+# of the rows that the view `results_series` is of
+_GROUP_COLUMNS = ("node", "start_s", "step_s", "length", "times_s", "names", "labels", "units", "values")
 
 
 _ROUNDED_TO_ZERO = 2.0**-150  # half the least float of 4 bytes
@@ -228,10 +250,19 @@ def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
 def _series(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
     for series in parsed.series:
         times = [float(time) for time in series.times_s] or None
-        # psycopg refuses an array of integers and floats together, PostgreSQL a number below its least 4-byte float
-        values = [0.0 if abs(value) <= _ROUNDED_TO_ZERO else float(value) for value in series.values]
         columns = (series.name, series.node, series.label[:200], series.unit, series.start_s, series.step_s)
-        yield *columns, values, times
+        yield *columns, _reals(series.values), times
+
+
+def _group(group: SeriesGroup) -> tuple[Any, ...]:
+    times = [float(time) for time in group.times_s] or None
+    lists = (list(texts) for texts in (group.names, group.labels, group.units))
+    return group.node, group.start_s, group.step_s, group.length, times, *lists, _reals(group.values)
+
+
+def _reals(values: Iterable[float]) -> list[float]:
+    # psycopg refuses an array of integers and floats together, PostgreSQL a number below its least 4-byte float
+    return [0.0 if abs(value) <= _ROUNDED_TO_ZERO else float(value) for value in values]
 
 
 def _histograms(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
@@ -275,10 +306,19 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
         ingested_at=timezone.now(),
         environment=environment_hash((use.node, use.layer.hash) for use in parsed.layers),
         notes=dict(parsed.notes),
-        **{name: to_json(name, getattr(parsed, name)) for name in _RECORD_COLUMNS},
+        **_records(parsed) | {"commands": command_texts.shared(to_json("commands", parsed.commands), _own(parsed))},
     )
     if any(document.kind == CAPABILITY for document in parsed.documents):
         store_checked_builds([attempt.pk])
+
+
+def _records(parsed: ParsedTrial) -> dict[str, Any]:
+    return {name: to_json(name, getattr(parsed, name)) for name in _RECORD_COLUMNS}
+
+
+def _own(parsed: ParsedTrial) -> tuple[str, ...]:
+    """Return the name of the attempt's own folders on its agents, and its key."""
+    return f"{parsed.trial_key.replace('/', '-')}-{parsed.attempt}", parsed.trial_key
 
 
 _RECORD_COLUMNS = ("phases", "commands", "checks", "files", "events", "gaps")
@@ -322,10 +362,10 @@ def differences(parsed: ParsedTrial, attempt_id: int) -> list[Difference]:
 
 
 def _record_differences(parsed: ParsedTrial, attempt: models.Attempt) -> Iterator[Difference]:
-    for name in _RECORD_COLUMNS:
-        stored, rows = (
-            without_messages(records) for records in (getattr(attempt, name), to_json(name, getattr(parsed, name)))
-        )
+    commands = command_texts.whole(attempt.pk)
+    for name, parsed_records in _records(parsed).items():
+        records = commands if name == "commands" else getattr(attempt, name)
+        stored, rows = without_messages(records), without_messages(parsed_records)
         if rows != stored:
             yield Difference("attempt", (name,), stored, rows)
     for name in ("measured_from", "measured_to", "notes"):

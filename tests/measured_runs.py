@@ -62,7 +62,9 @@ def numbers(run: models.Run) -> dict[str, list[Any]]:
     known: dict[str, list[Any]] = {}
     for table in _TABLES:
         columns = [
-            column.attname for column in table._meta.fields if column.attname not in ("id", "run_id", "attempt_id")
+            column.attname
+            for column in table._meta.fields
+            if column.attname not in ("id", "pk", "run_id", "attempt_id")
         ]
         known[table.__name__] = sorted(map(repr, table.objects.filter(run=run).values_list(*place, *columns)))
     return known

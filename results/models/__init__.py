@@ -2,10 +2,11 @@
 
 from results.models.agents import Agent, Cluster, HostFacts, Installation, InstallationSettings
 from results.models.audit import ApiToken, AuditEntry, Member
+from results.models.command_texts import CommandText
 from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
-from results.models.measurements import CheckedBuild, Document, Histogram, Measurement, Metric, Series
+from results.models.measurements import CheckedBuild, Document, Histogram, Measurement, Metric, Series, SeriesGroup
 from results.models.plans import MissedRuns, Plan
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
@@ -20,6 +21,7 @@ __all__ = [
     "AuditEntry",
     "CheckedBuild",
     "Cluster",
+    "CommandText",
     "Configuration",
     "Document",
     "Draft",
@@ -46,6 +48,7 @@ __all__ = [
     "Run",
     "RunImport",
     "Series",
+    "SeriesGroup",
     "Snapshot",
     "Trial",
     "Upload",

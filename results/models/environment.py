@@ -24,7 +24,7 @@ class LayerUse(models.Model):
     """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses", db_index=False)
     node = models.CharField(max_length=63)
     layer = models.ForeignKey(Layer, on_delete=models.PROTECT, related_name="uses")
 

@@ -1,6 +1,7 @@
 """What trials measured. Every large table carries the run id (docs/adr/0012).
 
-Failed attempts are stored too: aggregates must join through `Trial.attempt`, which only a done attempt sets."""
+Failed attempts are stored too: aggregates must join through `Trial.attempt`, which only a done attempt sets. A foreign
+key that is the first column of another index has none of its own."""
 
 from __future__ import annotations
 
@@ -46,8 +47,10 @@ class Measurement(models.Model):
     label: which of several values (script, phase, table), or ''
     """
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="measurements")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="measurements", db_index=False
+    )
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+", db_index=False)
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=500)
@@ -67,35 +70,63 @@ class Measurement(models.Model):
         ]
 
 
-class Series(models.Model):
-    """A quantity over the trial's time; see `results.domain.measurement.series.Series`.
+class SeriesGroup(models.Model):
+    """The series of one node that share their times; see `results.domain.measurement.series_groups.SeriesGroup`. What
+    `Series` reads, one by one.
 
     times_s: time of each value; null where they are step_s apart
     """
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series_groups")
+    node = models.CharField(max_length=63)
+    start_s = models.FloatField()
+    step_s = models.FloatField()
+    length = models.IntegerField()
+    times_s = ArrayField(RealField(), null=True)
+    names = ArrayField(models.CharField(max_length=63))
+    labels = ArrayField(models.CharField(max_length=200))
+    units = ArrayField(models.CharField(max_length=20))
+    values = ArrayField(RealField())
+
+    objects = OfVisibleRuns["SeriesGroup"]()
+
+    class Meta:
+        ordering = ["attempt", "id"]
+
+
+class Series(models.Model):
+    """A quantity over the trial's time; see `results.domain.measurement.series.Series`. A view of `SeriesGroup`.
+
+    length: how many values it has; to read it unpacks none
+    times_s: time of each value; null where they are step_s apart
+    """
+
+    pk = models.CompositePrimaryKey("attempt_id", "name", "node", "label")
+    run = models.ForeignKey("results.Run", on_delete=models.DO_NOTHING, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.DO_NOTHING, related_name="series")
     name = models.CharField(max_length=63)
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
     unit = models.CharField(max_length=20)
     start_s = models.FloatField()
     step_s = models.FloatField()
+    length = models.IntegerField()
     values = ArrayField(RealField())
     times_s = ArrayField(RealField(), null=True)
 
     objects = OfVisibleRuns["Series"]()
 
     class Meta:
+        managed = False
         ordering = ["attempt", "name", "node", "label"]
-        constraints = [models.UniqueConstraint(fields=["attempt", "name", "node", "label"], name="one_series_a_name")]
 
 
 class Document(models.Model):
     """A structured result that is no number; see `results.domain.measurement.parsed_trial.Document`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents", db_index=False)
     kind = models.CharField(max_length=63)
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
@@ -147,7 +178,7 @@ class Histogram(models.Model):
     """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`."""
 
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms", db_index=False)
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
     latencies_us = ArrayField(models.BigIntegerField())

@@ -218,7 +218,8 @@ class Attempt(models.Model):
         audit log
     environment: hash of all its layers and of the roles that they describe
     phases, commands, checks, files, events, gaps: as in `ParsedTrial`, lists of objects with the dataclasses' field
-        names; times of events in seconds since measured_from
+        names; times of events in seconds since measured_from. `results_commands(commands)` in SQL gives the commands
+        as they ran: scripts in them are stored once, in `CommandText`
     notes: as in `ParsedTrial`
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from results import models
 from results.ingest import numbers_hash
 from tests import factories
+from tests.series_rows import add_series, change_series, stored_series
 
 pytestmark = pytest.mark.django_db
-TABLES = [models.Measurement, models.Series, models.Histogram, models.Document, models.LayerUse]
 
 
 @pytest.fixture
@@ -28,10 +29,6 @@ def attempt() -> models.Attempt:
         (models.Measurement, {"metric_id": "tps"}, {"value": math.nextafter(1001.0, 2000)}),
         (models.Measurement, {"metric_id": "tps"}, {"node": "client"}),
         (models.Measurement, {"metric_id": "tps"}, {"label": "x"}),
-        (models.Series, {"name": "cpu.user"}, {"values": [40, 41, 42, 41, 40.000004]}),
-        (models.Series, {"name": "cpu.user"}, {"start_s": 1}),
-        (models.Series, {"name": "cpu.user"}, {"times_s": [0, 1, 2, 3, 4]}),
-        (models.Series, {"name": "cpu.user"}, {"unit": "1"}),
         (models.Histogram, {}, {"counts": [5, 90, 6]}),
         (models.Histogram, {}, {"heat_counts": [50, 51]}),
         (models.Document, {"kind": "plan"}, {"content": [{"Plan": {"Node Type": "Index Scan"}}]}),
@@ -45,7 +42,22 @@ def test_any_change_changes_it(attempt: models.Attempt, table: Any, rows: Any, c
 
 
 @pytest.mark.parametrize(
-    "table", [models.Measurement, models.Series, models.Histogram, models.Document, models.LayerUse]
+    "change",
+    [
+        {"values": (40.0, 41.0, 42.0, 41.0, 40.000004)},
+        {"start_s": 1.0},
+        {"times_s": (0.0, 1.0, 2.0, 3.0, 4.0), "step_s": 0.0},
+        {"unit": "1"},
+    ],
+)
+def test_any_change_of_a_series_changes_it(attempt: models.Attempt, change: dict[str, Any]) -> None:
+    before = numbers_hash(attempt.pk)
+    assert change_series(lambda one: [replace(one, **change) if one.name == "cpu.user" else one], pk=attempt.pk)
+    assert numbers_hash(attempt.pk) != before
+
+
+@pytest.mark.parametrize(
+    "table", [models.Measurement, models.SeriesGroup, models.Histogram, models.Document, models.LayerUse]
 )
 def test_a_missing_row_changes_it(attempt: models.Attempt, table: Any) -> None:
     before = numbers_hash(attempt.pk)
@@ -57,9 +69,9 @@ def test_the_same_numbers_give_the_same_whatever_the_order_of_the_rows(attempt: 
     trial = factories.run(name="another").trials.select_related("configuration").first()
     assert trial is not None
     other = factories.finish(trial)
-    first = models.Series.objects.filter(attempt=other).order_by("pk")[0]
-    first.pk = models.Series.objects.order_by("-pk")[0].pk + 1
-    models.Series.objects.filter(attempt=other, name=first.name).delete()
-    first.save(force_insert=True)
+    first, *others = stored_series(other)
+    models.SeriesGroup.objects.filter(attempt=other).delete()
+    add_series(other, *others)
+    add_series(other, first)
     assert numbers_hash(other.pk) == numbers_hash(attempt.pk)
     assert len(numbers_hash(other.pk)) == 64

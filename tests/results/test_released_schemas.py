@@ -52,9 +52,9 @@ def newest(transactional_db: None) -> list[str]:
 
 
 def stored() -> dict[str, list[Row]]:
-    """Table → its rows in their order, but for Django's own."""
+    """Table or view → its rows in their order, but for Django's own tables."""
     with connection.cursor() as cursor:
-        names = set(connection.introspection.table_names(cursor)) - set(DJANGOS)
+        names = set(connection.introspection.table_names(cursor, include_views=True)) - set(DJANGOS)
         tables = {}
         for table in names:
             cursor.execute(f'SELECT to_jsonb("{table}")::text FROM "{table}" ORDER BY 1')

@@ -358,8 +358,8 @@ _ATTEMPT = """
 SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,
     attempt.bundle_bytes, attempt.bundle_removed_at, attempt.bundle_removed_by, attempt.phases::json,
-    attempt.commands::json, attempt.checks::json, attempt.files::json, attempt.events::json,
-    attempt.gaps::json, attempt.notes::json
+    results_commands(attempt.commands)::json AS commands, attempt.checks::json, attempt.files::json,
+    attempt.events::json, attempt.gaps::json, attempt.notes::json
 FROM results_attempt AS attempt JOIN results_trial AS trial ON trial.id = attempt.trial_id
 WHERE trial.id = %(trial_id)s
 """
@@ -375,7 +375,7 @@ WHERE measurement.attempt_id = %(attempt_id)s
 ORDER BY metric.name, measurement.node, measurement.id
 """
 _SERIES_HEADS = """
-SELECT name, node, label, unit, cardinality(values) AS length FROM results_series
+SELECT name, node, label, unit, length FROM results_series
 WHERE attempt_id = %(attempt_id)s ORDER BY name, node, label
 """
 _LAYERS = """

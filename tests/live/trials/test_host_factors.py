@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from results import hostfactors, models, runs
+from results import command_texts, hostfactors, models, runs
 from results.domain.errors import AgentError, PlanError
 from results.domain.kinds.host_factors import Change, factor_of
 from results.domain.matrix import InstallationRef
@@ -103,7 +103,7 @@ def test_a_level_is_applied_checked_and_reverted(
     assert checks(attempt) == {"host.setting": "large"}
     assert layer(attempt) == {"setting": "large"}
     assert not models.HostChange.objects.exists()
-    run = [command["command"] for command in attempt.commands if "echo large" in command["command"]]
+    run = [command["command"] for command in command_texts.whole(attempt.pk) if "echo large" in command["command"]]
     assert len(run) == 1
     assert attempt.trial.configuration.dimensions["host.setting"] == "large"
 
@@ -200,7 +200,7 @@ def test_what_a_killed_worker_left_is_shown_and_reverted_by_the_next_attempt(
     models.Trial.objects.update(not_before=None)
     second = run_next()
     assert (second.number, second.error, second.state) == (2, None, AttemptState.DONE)
-    own = [command for command in second.commands if OWN.split("'")[0] in command["command"]]
+    own = [command for command in command_texts.whole(second.pk) if OWN.split("'")[0] in command["command"]]
     assert len(own) >= 2  # first what was left, then its own
     assert models.Run.objects.get().state == RunState.FINISHED
     assert not models.HostChange.objects.exists()
@@ -446,7 +446,7 @@ def test_each_level_that_shapes_what_lies_on_disk_has_a_cluster_of_its_own(
     directories = {
         word
         for attempt in made
-        for command in attempt.commands
+        for command in command_texts.whole(attempt.pk)
         for word in command["command"].split()
         if word.startswith(f"{address.data_dir}/clusters/")
     }

@@ -11,12 +11,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from results import ingest, models
+from results import command_texts, ingest, models
 from results.domain.errors import IngestError
 from results.domain.matrix import InstallationRef
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
+from tests.series_rows import change_series
 from workers import reingest
 from workers.bundle import reader
 
@@ -81,7 +82,11 @@ def test_a_trial_may_be_driven_by_the_newest_client(measure: Measure, installati
     build = attempt.layer_uses.get(layer__kind="build").layer.content
     assert (client["version"], client["bin"]) == (newest.version, newest.client_bin)
     assert build["version"].startswith("16")
-    run = [one["command"] for one in attempt.commands if one["phase"] == "measure" and "/pgbench " in one["command"]]
+    run = [
+        one["command"]
+        for one in command_texts.whole(attempt.pk)
+        if one["phase"] == "measure" and "/pgbench " in one["command"]
+    ]
     assert run and all(f"{newest.client_bin}/pgbench " in command for command in run)
 
 
@@ -115,7 +120,7 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     assert same.measurements == attempt.measurements.count() > 40
 
     models.Measurement.objects.filter(attempt=attempt, metric_id="tps", label="").update(value=1)
-    models.Series.objects.filter(attempt=attempt, name="tps").update(values=[1.0])
+    change_series(lambda one: [replace(one, values=one.values[:1]) if one.name == "tps" else one], pk=attempt.pk)
     models.Histogram.objects.filter(attempt=attempt).update(counts=[1], latencies_us=[1])
     models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
     [reread_bundle] = reingest.reread(None, replace=True)
@@ -143,7 +148,7 @@ def test_ingest_costs_the_same_statements_whatever_was_measured(measure: Measure
     for clients in (1, 4):
         attempt = measure(parameters={"clients": clients})
         models.Attempt.objects.filter(pk=attempt.pk).update(ingested_at=None)
-        for table in (models.Measurement, models.Series, models.Histogram, models.LayerUse):
+        for table in (models.Measurement, models.SeriesGroup, models.Histogram, models.LayerUse):
             table.objects.filter(attempt=attempt).delete()
         parsed = reader.read(bundles / attempt.bundle)
         with CaptureQueriesContext(connection) as queries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from django.test import Client
 from django.utils import translation
 
 from results import models
+from results.domain.measurement.series import Series
 from results.queries.runs.trials import SeriesHead
 from tests import arrangements, factories
 from tests.page_text import page_text
+from tests.series_rows import add_series, change_series
 from webapp.charts.trial import TimeView
 from webapp.pages.trial_tracks import options, time_view
 
@@ -121,7 +124,7 @@ def test_at_most_four_share_a_panel() -> None:
 
 
 def test_a_track_that_was_not_collected_says_why(trial: models.Trial, stranger: Client) -> None:
-    models.Series.objects.all().delete()
+    models.SeriesGroup.objects.all().delete()
     models.Histogram.objects.all().delete()
     text = page_text(stranger.get(f"/trials/{trial.pk}/"))
     assert "Nothing over time to draw." in text
@@ -130,7 +133,7 @@ def test_a_track_that_was_not_collected_says_why(trial: models.Trial, stranger: 
 
 
 def test_a_trial_too_short_for_samples_says_so(trial: models.Trial, stranger: Client) -> None:
-    models.Series.objects.all().delete()
+    models.SeriesGroup.objects.all().delete()
     models.Histogram.objects.all().delete()
     attempt = models.Attempt.objects.get(trial=trial)
     assert attempt.measured_from is not None
@@ -144,10 +147,9 @@ def test_a_trial_too_short_for_samples_says_so(trial: models.Trial, stranger: Cl
 
 
 def test_a_track_of_one_sample_says_that_it_has_no_line(trial: models.Trial, stranger: Client) -> None:
-    for series in models.Series.objects.filter(name="tps"):
-        series.values = list(series.values)[:1]
-        series.times_s = list(series.times_s)[:1] if series.times_s else series.times_s
-        series.save()
+    change_series(
+        lambda one: [replace(one, values=one.values[:1], times_s=one.times_s[:1]) if one.name == "tps" else one]
+    )
     assert "Too few samples for a line." in titles_of(figure_of(stranger, f"/trials/{trial.pk}/"))
 
 
@@ -159,7 +161,7 @@ def test_a_wait_event_stored_by_an_old_name_has_the_newest(trial: models.Trial, 
     )
     where = {"attempt": attempt, "run_id": trial.run_id, "node": "primary", "label": "IO: WALSync"}
     models.Measurement.objects.create(metric=metric, value=1.0, **where)
-    models.Series.objects.create(name="waits", unit="1", start_s=0, step_s=1, values=[1, 1, 1], **where)
+    add_series(attempt, Series("waits", "primary", "1", 0.0, 1.0, (1.0, 1.0, 1.0), "IO: WALSync"))
     text = page_text(stranger.get(f"/trials/{trial.pk}/"))
     assert "IO: WalSync" in text
     assert "WALSync" not in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ from results.queries.shared.selection import Selection
 from results.queries.why.why import MEAN, RATE, PlanPair
 from tests import factories
 from tests.page_text import page_text
+from tests.series_rows import change_series
 from tests.step_runs import access_method_run
 from tests.watched import measured, watched_run
 from webapp.compare.table import place_of
@@ -91,9 +93,7 @@ def test_mean_latency_of_a_closed_loop_is_said_as_the_same_fact(run: models.Run,
     row = words(text.split('id="moved-latency-mean"')[1].partition("</tr>")[0])
     assert "same fact as throughput" in row and "better" not in row
     assert "Both lines show one fact" not in text
-    for series in models.Series.objects.filter(run=run, name=RATE):
-        series.pk, series.name, series.unit = None, MEAN, "us"
-        series.save()
+    change_series(lambda one: [one, replace(one, name=MEAN, unit="us")] if one.name == RATE else [one], run=run)
     assert "Both lines show one fact" in text_of(stranger, path)
     for configuration in models.Configuration.objects.filter(run=run):
         configuration.dimensions["rate"] = 500
@@ -211,7 +211,7 @@ def test_every_metric_is_a_page_of_its_own_that_this_one_loads(
 
 
 def test_what_was_not_gathered_is_said_in_words(run: models.Run, stranger: Client) -> None:
-    models.Series.objects.filter(run=run).delete()
+    models.SeriesGroup.objects.filter(run=run).delete()
     models.Histogram.objects.filter(run=run, attempt__trial__configuration__dimensions__major="18").delete()
     models.Measurement.objects.filter(run=run, metric__in=["cpu.busy", "waits"]).delete()
     models.Document.objects.filter(run=run, kind="plan").delete()
@@ -243,7 +243,7 @@ def test_published_figures_have_no_files_and_it_is_said(run: models.Run, strange
         slug="a", title="A", publisher="P", year=2020, place="t", file="a.csv"
     )
     models.Run.objects.filter(pk=run.pk).update(publication=publication)
-    models.Series.objects.filter(run=run).delete()
+    models.SeriesGroup.objects.filter(run=run).delete()
     text = words(text_of(stranger, f"/compare/why/?run={run.pk}"))
     assert "the rate of each second: not known, figures that were not measured here have no such files." in text
 

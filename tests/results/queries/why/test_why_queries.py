@@ -101,7 +101,7 @@ def test_cells_with_next_to_nothing_in_them_are_laid_over_too() -> None:
     for trial in run.trials.select_related("configuration"):
         factories.finish(trial)
     models.Measurement.objects.filter(run=run).exclude(metric="tps").delete()
-    models.Series.objects.filter(run=run).delete()
+    models.SeriesGroup.objects.filter(run=run).delete()
     models.Histogram.objects.filter(run=run).delete()
     models.Document.objects.filter(run=run).delete()
     _, result = cells(run)
