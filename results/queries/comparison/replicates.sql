@@ -1,6 +1,6 @@
 -- The values of `measured` that are numbers, of trials that count: a row a configuration, node and label, its trials in no
 -- order. Values are divided by what `per` names; a trial of which that is not known has none.
-, divided AS (
+, divided AS MATERIALIZED (  -- else its filter on `value` is taken to leave one row, and trials are looked up one by one
     SELECT
         trial.id AS trial_id, trial.attempt_id, trial.run_id, trial.block,
         measured.value / CASE %(per)s

@@ -30,6 +30,7 @@ def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> T
 def _sides(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Sides:
     judged = [point for point in points if point.verdict]
     verdicts = [point.verdict for point in judged if point.verdict]
+    across_runs = any(verdict.across_runs for verdict in verdicts)
     groups = [values for point in points for values in _by_configuration(point)]
     return Sides(
         replicates=tuple(map(len, groups)),
@@ -39,10 +40,10 @@ def _sides(comparison: Comparison, points: Sequence[Point], runs: Sequence[int])
         compared=bool(judged),
         drifting=_warned(comparison, runs, "drift"),
         ordered=_warned(comparison, runs, "order"),
-        across_runs=any(verdict.across_runs for verdict in verdicts),
+        across_runs=across_runs,
         levels_known=_levels_known(verdicts),
-        base=_attempts(_bases(comparison, judged)),
-        other=_attempts(judged),
+        base=_attempts(_bases(comparison, judged)) if across_runs else frozenset(),
+        other=_attempts(judged) if across_runs else frozenset(),
     )
 
 
