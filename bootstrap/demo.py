@@ -130,7 +130,7 @@ def _parts(session: Running, port: int) -> list[Part]:
     proxied = proxy.command(session.places, port, session.ports.web)
     bind = f"{ports.HOST}:{session.ports.web if proxied else port}"
     gunicorn = (str(programs / "gunicorn"), "webapp.wsgi:application", "--bind", bind)
-    threads = ("--workers", "1", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket")
+    threads = ("--workers", "2", "--threads", "8", "--graceful-timeout", "2", "--no-control-socket")
     pool = ("--pool", "threads", "--concurrency", "8")
     environment = session.environment
     in_front = [Part("proxy", proxied, environment, restarted=True)] if proxied else []
