@@ -36,6 +36,7 @@ def main() -> int:
         storage,
         tpcc_load,
         verdicts,
+        web,
     )
     from bench.figures import Figure
 
@@ -61,6 +62,7 @@ def main() -> int:
         "growth": growth,
         "scale": scale,
         "large_run": large_run,
+        "web": web,
     }
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; default: all")

@@ -78,15 +78,22 @@ def _queries(name: str, path: str, console: Console) -> Figure:
 @contextmanager
 def served() -> Iterator[http.client.HTTPConnection]:
     """A connection to a gunicorn of one worker on that database."""
+    with gunicorn(workers=1):
+        yield http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
+
+
+@contextmanager
+def gunicorn(workers: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A gunicorn at PORT, on that database."""
     address = urlsplit(os.environ["TEITEN_DATABASE_URL"])
     url = urlunsplit(address._replace(path=f"/{connection.settings_dict['NAME']}"))
     command = [str(Path(sys.executable).parent / "gunicorn"), "webapp.wsgi:application", "--bind", f"127.0.0.1:{PORT}"]
-    command += ["--workers", "1", "--threads", "8", "--no-control-socket", "--log-level", "warning"]
-    environment = os.environ | {"TEITEN_DATABASE_URL": url}
+    command += ["--workers", str(workers), "--threads", "8", "--no-control-socket", "--log-level", "warning"]
+    environment = os.environ | {"TEITEN_DATABASE_URL": url, "TEITEN_LOG_LEVEL": "WARNING"}
     with subprocess.Popen(command, env=environment) as server:
         try:
             _wait_for(server)
-            yield http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
+            yield server
         finally:
             server.terminate()
 
