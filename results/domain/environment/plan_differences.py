@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from results.domain.environment.difference import KeyJudgement
 from results.domain.environment.rules import (
@@ -41,21 +41,21 @@ def judge_plans(
     intended: dimensions that are meant to differ.
     layers: what both sides ran in is recorded, so that it need not be read of the plans.
     but: factors that are no more than what they set."""
-    names = sorted({*_differing(left, right, layers)} - {*but})
-    judged = (_judgement(name, left, right, intended) for name in names)
-    placed = _placement(left, right, intended)
-    return tuple(one for one in (*judged, placed) if one is not None)
+    different = _differing(left, right)
+    names = sorted(name for name in different - {_RUN, *but} if not (layers and matches(name, TOLD_BY_LAYERS)))
+    judged = [_judgement(name, left, right, intended) for name in names]
+    if any(name.startswith(_ROLE) for name in different):
+        judged.append(_placement(left, right, intended))
+    return tuple(one for one in judged if one is not None)
 
 
-def _differing(left: Sequence[Dimensions], right: Sequence[Dimensions], layers: bool) -> Iterator[str]:
+def _differing(left: Sequence[Dimensions], right: Sequence[Dimensions]) -> set[str]:
     first = left[0] if left else {}
     different: set[str] = set()
     for other in (*left[1:], *right):
         if other is not first:
-            different |= {name for name, _ in other.items() ^ first.items()}
-    for name in different - {_RUN}:
-        if not (layers and matches(name, TOLD_BY_LAYERS)):
-            yield name
+            different.update(name for name, _ in other.items() ^ first.items())
+    return different
 
 
 def _judgement(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from results.domain.environment.layers import LayerKind
@@ -35,6 +36,7 @@ class Cause(StrEnum):
     SAME = "same"
 
 
+@lru_cache(10_000)  # a comparison asks for the same few thousands of times
 def matches(name: str, patterns: Collection[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 

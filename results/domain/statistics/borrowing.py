@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,19 +150,22 @@ def own_variances(samples: Sequence[Sample]) -> tuple[Floats, Floats]:
 
 def _measured_together(samples: Sequence[Sample]) -> list[tuple[Ints, Ints, Floats]]:
     """Return of each run and part the values: of which sample, in which block, their logarithm."""
-    rows: dict[Hashable, tuple[list[int], list[int], list[float]]] = defaultdict(lambda: ([], [], []))
+    by_part: dict[Hashable, list[int]] = defaultdict(list)
     for index, sample in enumerate(samples):
-        if not sample.values or min(sample.values) <= 0:
-            continue
-        for (run, block), value in zip(sample.keys, sample.values, strict=True):
-            members, blocks, values = rows[run, sample.part]
-            members.append(index)
-            blocks.append(block)
-            values.append(value)
-    return [
-        (np.array(members, dtype=np.intp), np.unique(blocks, return_inverse=True)[1], np.log(values))
-        for members, blocks, values in rows.values()
-    ]
+        if sample.values and min(sample.values) > 0:
+            by_part[sample.part].append(index)
+    return [of_run for indexes in by_part.values() for of_run in _by_run(samples, indexes)]
+
+
+def _by_run(samples: Sequence[Sample], indexes: Sequence[int]) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Give of each run the values of these samples, as `_measured_together` does, runs in the order of the values."""
+    members = np.repeat(indexes, [len(samples[index].values) for index in indexes])
+    values = np.array(list(chain.from_iterable(samples[index].values for index in indexes)), dtype=float)
+    keys = chain.from_iterable(samples[index].keys for index in indexes)
+    runs, blocks = np.array(list(chain.from_iterable(keys))).reshape(-1, 2).T
+    for run in dict.fromkeys(runs.tolist()):
+        own = runs == run
+        yield members[own], np.unique(blocks[own], return_inverse=True)[1], np.log(values[own])
 
 
 def _residuals(members: Ints, blocks: Ints, logarithms: Floats) -> tuple[Floats, Floats]:

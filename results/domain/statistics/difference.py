@@ -130,6 +130,8 @@ def matched(base: Sample, other: Sample) -> tuple[Sequence[float], Sequence[floa
 
 def apart(base: Sample, other: Sample) -> bool:
     """Return whether both have values, and no run in common."""
+    if base.keys == other.keys:
+        return False
     runs = {run for run, _ in base.keys}
     return bool(runs and other.keys) and runs.isdisjoint(run for run, _ in other.keys)
 
@@ -137,6 +139,8 @@ def apart(base: Sample, other: Sample) -> bool:
 def in_shared_runs(base: Sample, other: Sample) -> tuple[Sample, Sample]:
     """Return the two without the values of runs that only one of them is in, where they share one: a run's own level
     would count as theirs."""
+    if base.keys == other.keys:
+        return base, other
     runs = [{run for run, _ in sample.keys} for sample in (base, other)]
     shared = runs[0] & runs[1]
     if not shared or runs[0] == runs[1]:

@@ -72,11 +72,11 @@ def fields_of(replicates: Sequence[Replicate]) -> Any:
     return Replicate._make(zip(*replicates, strict=True))
 
 
-def sample_of(replicates: Sequence[Replicate], part: tuple[str, ...]) -> Sample:
-    """Return their values with the run and block of each.
+def sample_of(each: Any, part: tuple[str, ...]) -> Sample:
+    """Return the values with the run and block of each.
 
+    each: fields of replicates, see `fields_of`.
     part: node and label."""
-    each = fields_of(replicates)
     return Sample(each.value, tuple(zip(each.run_id, each.block, strict=True)), part)
 
 

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import compress
+from itertools import chain, compress
+
+import numpy as np
 
 from results.domain.statistics.drift import drift
 from results.domain.statistics.outliers import outliers
@@ -38,7 +40,7 @@ from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
 from results.queries.comparison.replicates import OWN, Cells, cells_of
 from results.queries.comparison.summaries import summaries, summed_up
-from results.queries.comparison.units import Unit, units_of
+from results.queries.comparison.units import Unit, newest_within_bounds, units_of
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import STATES, ConfigurationRow, configurations
 from results.queries.shared.facets import Filters, MetricChoice, facets, metrics_of, passing, percentile_choice
@@ -92,7 +94,7 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         family,
         (*units, *saved),
         known,
-        lambda beside: units_of(chosen, metric, configurations(beside), parts, computed),
+        lambda beside: units_of(chosen, metric, newest_within_bounds(configurations(beside)), parts, computed),
     )
     answers = judged(chosen, family, baseline, cells, bases, metric, parts, others.samples)
     points = _points(cells, bases, answers, chosen.statistic)
@@ -108,7 +110,7 @@ def compare(selection: Selection, known: Freshness | None = None, *, mixtures: b
         summaries=tuple(summaries(points, cells.samples, summed_up(xs, chosen, metric))),
         mixed=cells.mixed,
         excluded=_excluded(passing(rows, filters), cells),
-        facets=tuple(facets(rows, filters)),
+        facets=tuple(facets(rows, filters) if filters else every),
         metrics=metrics,
         unmatched=unmatched(wanted, series),
         warnings=tuple(_warnings(cells, _published(rows))),
@@ -247,19 +249,18 @@ def _warnings(cells: Cells, published: Set[int]) -> list[RunWarning]:
     """Return the runs that drift, or in which the place within a block matters.
 
     published: runs that have no order."""
-    by_run: dict[int, list[tuple[int, int, int, float]]] = {}
-    lines = 0  # so many configurations in cells, each of which has a level of its own
-    for key, replicates in cells.replicates.items():
-        if key[2].startswith(REFERENCE):  # of a shown run its trials are the same again
-            continue
-        line_of: dict[int, int] = {}
-        for r in replicates:
-            line = lines + line_of.setdefault(r.configuration_id, len(line_of))
-            by_run.setdefault(r.run_id, []).append((line, r.block, r.position, r.value))
-        lines += len(line_of)
+    # of a shown run the trials of a reference are the same again
+    fields_of_cells = [fields for key, fields in cells.fields.items() if not key[2].startswith(REFERENCE)]
+    cell = np.repeat(np.arange(len(fields_of_cells)), [len(fields.value) for fields in fields_of_cells])
+    run, configuration, block, position, value = (
+        np.array(list(chain.from_iterable(getattr(fields, name) for fields in fields_of_cells)))
+        for name in ("run_id", "configuration_id", "block", "position", "value")
+    )
+    line = cell * (configuration.max(initial=0) + 1) + configuration  # each configuration of a cell has its own level
     warnings = []
-    for run_id in sorted(by_run.keys() - published):
-        seen = drift(*zip(*by_run[run_id], strict=True))
+    for run_id in sorted({*run.tolist()} - published):
+        own = run == run_id
+        seen = drift(line[own], block[own], position[own], value[own])
         for kind, matters, change, p in (
             ("drift", seen.drifts, seen.change, seen.p),
             ("order", seen.order_matters, seen.order_change, seen.order_p),

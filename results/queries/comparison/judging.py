@@ -16,7 +16,7 @@ from results.domain.statistics.verdict import Question, Verdict, judge
 from results.queries.comparison.baselines import Baseline
 from results.queries.comparison.cells import Key, LeftOut, sample_of
 from results.queries.comparison.family import UnitPair, left_out, pairs_of_cells
-from results.queries.comparison.replicates import Cells, replicates_of
+from results.queries.comparison.replicates import Cells, replicate_fields_of
 from results.queries.comparison.units import RUN, Unit
 from results.queries.environment.environments import (
     EnvironmentComparison,
@@ -164,10 +164,10 @@ def side_of(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
     """Return what is behind a cell.
 
     levels: of the dimensions by which a view tells it from others."""
-    replicates = replicates_of(units)
+    fields = replicate_fields_of(units)
     return Side(
-        attempts=tuple(one.attempt_id for one in replicates),
-        trials=tuple(one.trial_id for one in replicates),
+        attempts=fields.attempt_id,
+        trials=fields.trial_id,
         levels=levels,
         plans=tuple(row.texts for unit in units for row in unit.rows),
     )
@@ -176,7 +176,7 @@ def side_of(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
 def _attempts(family: Iterable[UnitPair], sides: Iterable[Side]) -> Iterable[int]:
     for pair in family:
         for unit in (*pair.bases, *pair.others):
-            yield from (one.attempt_id for one in unit.replicates)
+            yield from unit.fields.attempt_id
     for side in sides:
         yield from side.attempts
 
@@ -219,7 +219,7 @@ def _count(units: Sequence[Unit], run: int, look: int) -> int:
 
 def _sample(units: Sequence[Unit], samples: Mapping[Unit, Sample]) -> Sample:
     if len(units) > 1:
-        return sample_of(replicates_of(units), units[0].part)
+        return sample_of(replicate_fields_of(units), units[0].part)
     return samples.get(units[0], units[0].sample)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from results.domain.statistics.borrowing import own_variances
 from results.domain.statistics.difference import Noise, RunMean, Sample, apart
 from results.domain.statistics.run_levels import run_mean
-from results.queries.comparison.cells import Replicate, sample_of
+from results.queries.comparison.cells import Replicate, fields_of, sample_of
 from results.queries.comparison.family import UnitPair
 from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.units import RUN, Unit
@@ -104,7 +104,7 @@ class _EarlierNoise(NamedTuple):
 def _noise(units: Iterable[Unit], runs: Set[int]) -> dict[Same, _EarlierNoise]:
     """Return of each configuration how much its values varied within these runs, all together."""
     by_configuration = _by_configuration(units, runs)
-    samples = [sample_of(replicates, part) for (_, part), replicates in by_configuration.items()]
+    samples = [sample_of(fields_of(replicates), part) for (_, part), replicates in by_configuration.items()]
     variances, freedom = own_variances(samples)
     each = zip(by_configuration.items(), variances.tolist(), freedom.tolist(), strict=True)
     return {

@@ -65,12 +65,12 @@ class Cells:
     @cached_property
     def fields(self) -> Mapping[Key, Any]:
         """Of each cell the fields of its replicates, see `fields_of`."""
-        return {key: fields_of(own) for key, own in self.replicates.items()}
+        return {key: replicate_fields_of(own) for key, own in self.units.items()}
 
     @cached_property
     def samples(self) -> Mapping[Key, Sample]:
         return {
-            key: own[0].sample if len(own) == 1 else sample_of(self.replicates[key], own[0].part)
+            key: own[0].sample if len(own) == 1 else sample_of(self.fields[key], own[0].part)
             for key, own in self.units.items()
         }
 
@@ -80,6 +80,11 @@ def replicates_of(units: Sequence[Unit]) -> tuple[Replicate, ...]:
     if len(units) == 1:
         return units[0].replicates
     return tuple(sorted((replicate for unit in units for replicate in unit.replicates), key=WHEN))
+
+
+def replicate_fields_of(units: Sequence[Unit]) -> Any:
+    """Return the fields of the replicates of all of them, see `fields_of`, in the order in which they were measured."""
+    return units[0].fields if len(units) == 1 else fields_of(replicates_of(units))
 
 
 def cells_of(chosen: Selection, units: Sequence[Unit], parts: Parts) -> Cells:

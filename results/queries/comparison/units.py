@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import accumulate, repeat
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from results import sql
+from results.domain.errors import TeitenError
+from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
-from results.queries.comparison.cells import Replicate, sample_of
+from results.queries.comparison.cells import Replicate, fields_of, sample_of
 from results.queries.shared.composites import Parts
-from results.queries.shared.configurations import ConfigurationRow
+from results.queries.shared.configurations import ConfigurationRow, levels_by_dimension
 from results.queries.shared.facets import percentile_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
 from results.queries.shared.selection import LABEL, NODE, Selection
 
 RUN = "run"
+MOST_VALUES = 200_000  # in a comparison; a process needs some 400 MB for so many, and keeps 300
 WHEN = attrgetter("run_id", "position")  # of a replicate
 
 
@@ -43,11 +47,16 @@ class Unit:
             return self.node or DEFAULT
         if name == LABEL:
             return self.label or self.whole or DEFAULT
-        return self.rows[0].level(name)
+        return self.rows[0].texts.get(name, DEFAULT)
 
     @cached_property
     def sample(self) -> Sample:
-        return sample_of(self.replicates, self.part)
+        return sample_of(self.fields, self.part)
+
+    @cached_property
+    def fields(self) -> Any:
+        """The fields of its replicates, see `fields_of`."""
+        return fields_of(self.replicates)
 
     @property
     def part(self) -> tuple[str, str]:
@@ -87,15 +96,45 @@ def units_of(
     query, none without rows.
 
     computed: the metric is a percentile that is not stored.
-    attempts: no others than these."""
+    attempts: no others than these.
+
+    Raises TeitenError for more values than a comparison may have."""
+    _require_comparable(sum(row.done for row in rows) if attempts is None else len(attempts))
     per_client = chosen.per == "client"
     by_id = {row.id: row for row in rows if row.done and (not per_client or _clients(row))}
     names = telling_apart(list(by_id.values()), parts, (*chosen.axes, *chosen.filters))
+    stored = _measured(chosen, by_id, computed, attempts) if by_id else []
+    _require_comparable(sum(len(one.values) for one in stored))
     measured = []
-    for one in _measured(chosen, by_id, computed, attempts) if by_id else ():
+    for one in stored:
         divisor = _clients(by_id[one.configuration_id]) if per_client else 1.0
         measured.append((one.configuration_id, one.node, one.label, one.replicates(divisor)))
     return alike(measured, by_id, levels_at(by_id, names), metric.whole)
+
+
+def newest_within_bounds(rows: Sequence[ConfigurationRow]) -> list[ConfigurationRow]:
+    """Return the configurations of the newest of these runs that together have no more trials than may be compared."""
+    trials: Counter[int] = Counter()
+    for row in rows:
+        trials[row.run_id] += row.done
+    runs = sorted(trials, reverse=True)
+    within = {
+        run for run, total in zip(runs, accumulate(trials[run] for run in runs), strict=True) if total <= MOST_VALUES
+    }
+    return [row for row in rows if row.run_id in within]
+
+
+def _require_comparable(values: int) -> None:
+    if values > MOST_VALUES:
+        raise TeitenError(
+            _(
+                "The runs have {values:,} values to compare, and a comparison has at most {most:,}.",
+                values=values,
+                most=MOST_VALUES,
+            ),
+            where="run",
+            todo=_("Choose fewer runs, or download the values: the API's measurements, or a run's archive."),
+        )
 
 
 def levels_at(rows: Mapping[int, ConfigurationRow], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
@@ -132,8 +171,8 @@ def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collect
     """Return the dimensions in which configurations differ. A composite factor is told by its parts, and runs are not
     told apart, but where a view names them as an axis or filters by them."""
     texts = [row.texts for row in rows]
-    names = set[str]().union(*texts) - ({RUN, *parts} - {*named})
-    return tuple(sorted(name for name in names if len({own.get(name, DEFAULT) for own in texts}) > 1))
+    levels_of = levels_by_dimension(texts)
+    return tuple(sorted(name for name in levels_of.keys() - ({RUN, *parts} - {*named}) if len({*levels_of[name]}) > 1))
 
 
 def _measured(

@@ -11,7 +11,7 @@ from results import sql
 from results.domain.messages import Message, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import differences, in_shared_runs
-from results.queries.comparison.cells import sample_of
+from results.queries.comparison.cells import fields_of, sample_of
 from results.queries.comparison.compare import Comparison, Point, compare
 from results.queries.presets.sources import Source, sources, trial_ids
 from results.queries.shared.configurations import ConfigurationRow, configurations
@@ -234,7 +234,7 @@ def _line(kind: str, point: Point, one: Point | None, lags: Mapping[tuple[str, i
 
 
 def _ratio(point: Point, one: Point) -> float | None:
-    sides = in_shared_runs(sample_of(one.values, ()), sample_of(point.values, ()))
+    sides = in_shared_runs(*(sample_of(fields_of(side.values), ()) for side in (one, point)))
     ratio = float(differences([sides]).ratio[0])
     return ratio if math.isfinite(ratio) else None
 

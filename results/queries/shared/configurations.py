@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from results import sql
@@ -51,6 +53,14 @@ class ConfigurationRow:
         return self.texts.get(name, DEFAULT)
 
 
+def levels_by_dimension(texts: Sequence[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return dimension → the level of each of these configurations, given by their texts."""
+    names = list(dict.fromkeys(chain.from_iterable(texts)))
+    absent = dict.fromkeys(names, DEFAULT)
+    every = [own if len(own) == len(names) else {**absent, **own} for own in texts]
+    return {name: tuple(map(itemgetter(name), every)) for name in names}
+
+
 class _StoredRow(NamedTuple):
     id: int
     run_id: int
@@ -68,10 +78,13 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
     """Return them in the order of their runs. One query, none without runs."""
     if not run_ids:
         return []
+    looks_of: dict[str, tuple[int, ...]] = {}
     rows = []
     for stored in sql.tuples(_StoredRow, sql.load(__file__), {"runs": list(run_ids)}):
         levels, dimensions, texts = _contents(stored.run_id, stored.levels, stored.dimensions)
-        looks = tuple(json.loads(stored.looks))
+        if stored.looks not in looks_of:
+            looks_of[stored.looks] = tuple(json.loads(stored.looks))
+        looks = looks_of[stored.looks]
         row = ConfigurationRow(stored.id, stored.run_id, levels, dimensions, *stored[5:], looks=looks)
         row.__dict__["texts"] = texts  # its cached property
         rows.append(row)
@@ -79,8 +92,8 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
 
 
 # Of its arguments alone, so that nothing can be stale. For 1,000 configurations this saves 9 of the 85 ms that a
-# comparison takes (docs/measured.md); 10,000 take 40 MB.
-@lru_cache(10_000)
+# comparison takes (docs/measured.md); 4,000 take 16 MB, which a process keeps.
+@lru_cache(4_000)
 def _contents(
     run_id: int, levels: str, dimensions: str
 ) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, str]]:

@@ -12,9 +12,9 @@ from results import sql
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import percentile_name
 from results.domain.messages import gettext_lazy as _
-from results.queries.shared.configurations import configurations
+from results.queries.shared.configurations import configurations, levels_by_dimension
 from results.queries.shared.metrics import MetricRow
-from results.queries.shared.ordering import DEFAULT, all_numbers, sorted_levels
+from results.queries.shared.ordering import all_numbers, sorted_levels
 from results.queries.shared.words import as_messages
 
 Filters = Mapping[str, Sequence[str]]
@@ -111,17 +111,15 @@ def passing(rows: Sequence[L], filters: Filters) -> list[L]:
 def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
     """Return every dimension of the configurations: those that vary first, factors before the rest. Pure."""
     texts = [row.texts for row in rows]
-    names = set[str]().union(*texts)
     factors = set[str]().union(*(row.factors for row in rows))
     failed = [_failed(row, filters) for row in rows]
     runs = [row.get(RUN, "") for row in texts]
     of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
     dimensions = []
-    for name in names:
+    for name, levels in levels_by_dimension(texts).items():
         done = of_all
         if name in filters:
             done = [row.done if fails <= {name} else 0 for row, fails in zip(rows, failed, strict=True)]
-        levels = [row.get(name, DEFAULT) for row in texts]
         dimensions.append(_facet(name, levels, done, name in factors, runs))
     return sorted(dimensions, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
 
@@ -187,8 +185,11 @@ def _facet(name: str, levels: Sequence[str], done: Sequence[int], factor: bool, 
     done: of each how many trials count.
     runs: of each the run."""
     trials = dict.fromkeys(levels, 0)
-    for level, count in zip(levels, done, strict=True):
-        trials[level] += count
+    if len(trials) == 1:
+        trials = {levels[0]: sum(done)}
+    else:
+        for level, count in zip(levels, done, strict=True):
+            trials[level] += count
     values = tuple((level, trials[level]) for level in sorted_levels(trials, name))
     varies = len(values) > 1
     return Facet(name, values, varies, factor, _by_run(levels, runs) if varies and name != RUN else ())

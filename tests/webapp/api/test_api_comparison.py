@@ -17,7 +17,9 @@ from rest_framework.test import APIClient
 from rest_framework.views import APIView
 
 from results import models
+from results.queries.comparison import units
 from results.queries.comparison.compare import compare
+from results.queries.shared.configurations import configurations
 from results.queries.shared.selection import Selection
 from tests import factories
 from webapp.api.columns import MORE, USUAL, columns, short
@@ -127,6 +129,26 @@ def test_measured_values_have_eight_digits_and_all_where_asked(anonymous: APICli
 def test_an_unknown_column_is_named(anonymous: APIClient) -> None:
     error = ask(anonymous, "columns=colour").json()["error"]
     assert (error["where"], "adjusted" in error["todo"]) == ("columns", True)
+
+
+def test_more_values_than_a_comparison_has_are_refused_with_what_to_narrow(
+    anonymous: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = factories.finished_run(replicates=3)
+    values = run.trials.count()
+    monkeypatch.setattr(units, "MOST_VALUES", values)
+    assert ask(anonymous, f"run={run.pk}").status_code == 200
+    monkeypatch.setattr(units, "MOST_VALUES", values - 1)
+    error = ask(anonymous, f"run={run.pk}").json()["error"]
+    assert error["where"] == "run" and f"{values} values" in error["what"] and "fewer runs" in error["todo"]
+
+
+def test_other_runs_say_as_much_as_a_comparison_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = sorted(factories.finished_run(replicates=3).pk for _ in range(3))
+    rows = configurations(runs)
+    trials = sum(row.done for row in rows if row.run_id == runs[0])
+    monkeypatch.setattr(units, "MOST_VALUES", 3 * trials - 1)
+    assert {row.run_id for row in units.newest_within_bounds(rows)} == set(runs[1:])
 
 
 def test_what_is_known_is_not_sent_again(anonymous: APIClient, django_assert_num_queries: Any) -> None:
