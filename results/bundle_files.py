@@ -1,24 +1,30 @@
-"""Where the archives of attempts lie, below the bundle folder and nowhere else, whether there is room for more, and who
-may remove them when."""
+"""Whether there is room for bundles, how they come to their places together with the rows that name them, and who may
+remove them when. `results.bundle_storage` is where they are."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Max
 
-from results import models
-from results.domain.errors import IngestError, StateError
+from results import models, warehouse
+from results.bundle_storage import storage
+from results.domain.errors import AwayError, IngestError, StateError
 from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 
 LEAST_FREE_BYTES = 1024**3  # with less no trial starts: the room is for those that run
 _LOCK = "hashtext('raw files')"
+_PAUSE_S = 2.0
+log = logging.getLogger(__name__)
 
 
 def free_bytes() -> int | None:
@@ -46,13 +52,95 @@ def why_no_room() -> str:
 def remove_bundle(stored: str) -> str:
     """Remove an attempt's archive, inside `removing_bundles`; return '', or why it is still there."""
     try:
-        path = bundle_path(stored)
-        path.unlink(missing_ok=True)
+        storage().delete(stored)
     except IngestError as error:
         return str(error)
     except OSError as error:
-        return f"{path}: {error.strerror}"
+        return f"{storage().shown(stored)}: {error.strerror}"
     return ""
+
+
+def place_bundle(path: Path, stored: str, sha256: str) -> bool:
+    """Move a bundle to its place before its rows are committed; return whether it was not there already.
+
+    A process that was killed between the two leaves the file, which no row names: an attempt's place has its number,
+    and the attempt is new. The same bytes are taken as they are. Raises IngestError for other bytes, which are neither
+    moved nor replaced: the storage may be that of another warehouse too, or this one was restored from a backup, and
+    then they are all that is left of a trial. To move it after the COMMIT instead would leave rows without their raw
+    files."""
+    if not storage().exists(stored):
+        storage().place(path, stored)
+        return True
+    _require_same(stored, sha256)
+    return False
+
+
+def keep_bundle(path: Path, stored: str, sha256: str, patience_s: float = warehouse.PATIENCE_S) -> None:
+    """Copy an attempt's bundle from the bundle folder to where bundles are kept, unless that is the folder.
+
+    Raises IngestError where there is another file in its place, AwayError where the storage has not answered for
+    `patience_s` seconds."""
+    if storage().in_folder:
+        return
+    began_s = time.monotonic()
+    while True:
+        try:
+            if storage().exists(stored):
+                _require_same(stored, sha256)
+            else:
+                storage().add(path, stored)
+        except OSError as error:
+            if time.monotonic() - began_s > patience_s:
+                raise storage_away(error) from error
+            log.warning("the storage of bundles is away, and waited for: %s", error)
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def storage_away(error: OSError) -> AwayError:
+    return AwayError(
+        _("The storage of bundles does not answer, or refuses Teiten."),
+        where="TEITEN_BUNDLE_STORAGE",
+        why=str(error),
+        todo=_("Look at it, and at its keys; manage.py doctor tries it out."),
+    )
+
+
+def _require_same(stored: str, sha256: str) -> None:
+    """Raise IngestError where the file in a bundle's place is another one."""
+    with storage().file(stored) as path, path.open("rb") as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() == sha256:
+            return
+    raise IngestError(
+        _("There is another file in the place of the bundle."),
+        where=storage().shown(stored),
+        why=_("This warehouse has no attempt that it is of."),
+        todo=_("Move it away, out of the bundle folder, and send the bundle again. Keep it: it may be a trial's."),
+    )
+
+
+@contextmanager
+def transaction_with_bundles() -> Iterator[list[str]]:
+    """A transaction whose rows name bundles: give a list to note those in that were placed.
+
+    Where the transaction fails they are removed, with folders that become empty. They stay where the warehouse goes
+    away: nobody knows if it was committed, and rows without files would be worse than files without rows."""
+    placed: list[str] = []
+    try:
+        with transaction.atomic():
+            yield placed
+    except BaseException as error:
+        if not warehouse.is_away(error):
+            _remove(placed)
+        raise
+
+
+def _remove(placed: Sequence[str]) -> None:
+    for stored in placed:
+        storage().delete(stored)
+    for folder in {str(PurePosixPath(stored).parent) for stored in placed}:
+        storage().remove_folder(folder)
 
 
 @contextmanager
@@ -96,31 +184,3 @@ def _ask(function: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {function}")
         return bool(cursor.fetchone()[0])
-
-
-def bundle_path(stored: str) -> Path:
-    """Return the path of an attempt's archive, whether it is there or not.
-
-    Raises IngestError where it leads out of the bundle folder, also by a symbolic link: whoever can write the warehouse
-    is not to read or remove other files of this machine.
-
-    stored: `Attempt.bundle`
-    """
-    root = Path(settings.TEITEN_BUNDLE_DIR).resolve()
-    try:
-        path = (root / stored).resolve() if "\0" not in stored else root
-    except (OSError, RuntimeError) as error:  # to Python 3.12 a RuntimeError of links that lead in a circle
-        raise IngestError(
-            _("The path of this bundle leads nowhere."),
-            where=stored[:200],
-            why=str(error),
-            todo=_("Put the file there instead of a link."),
-        ) from error
-    if path == root or not path.is_relative_to(root):
-        raise IngestError(
-            _("The path of this bundle leads out of the bundle folder."),
-            where=stored[:200],
-            why=_("Teiten stores paths below TEITEN_BUNDLE_DIR only."),
-            todo=_("Correct the attempt's row in the warehouse, or put the file there instead of a link."),
-        )
-    return path

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
@@ -20,7 +19,7 @@ from django.conf import settings
 from django.db.models import Prefetch
 
 from results import VERSION, models
-from results.bundle_files import bundle_path
+from results.bundle_storage import storage
 from results.domain.errors import ArchiveError, StateError
 from results.domain.messages import SEMICOLON, linked, pgettext_lazy
 from results.domain.messages import gettext_lazy as _
@@ -97,6 +96,7 @@ def _ended(run: models.Run) -> datetime:
 def _require_bundles(trials: Sequence[models.Trial]) -> None:
     """Raise where an attempt has not ended, or its archive is not there in full."""
     missing: list[str] = []
+    sizes = storage().sizes(attempt.bundle for trial in trials for attempt in trial.attempts.all() if attempt.bundle)
     for trial in trials:
         for attempt in trial.attempts.all():
             if attempt.bundle_removed_at:
@@ -106,14 +106,14 @@ def _require_bundles(trials: Sequence[models.Trial]) -> None:
                     "Attempt {attempt} of trial {trial} is still being stopped.", attempt=attempt.number, trial=trial.pk
                 )
                 raise StateError(what, todo=_("Try again in a minute."))
-            if not _is_there(attempt):
+            if not _is_there(attempt, sizes):
                 bundle = attempt.bundle or _("no bundle")
                 what = _("trial {trial}, attempt {attempt}", trial=trial.pk, attempt=attempt.number)
                 missing.append(_("{attempt}: {bundle}", attempt=what, bundle=bundle))
     if missing:
         raise ArchiveError(
             _("Raw files of {count} attempts are missing; without them no number can be proven.", count=len(missing)),
-            where=str(settings.TEITEN_BUNDLE_DIR),
+            where=storage().shown(),
             why=linked(SEMICOLON, missing[:5]),
             todo=_("Restore them from a backup, or set TEITEN_BUNDLE_DIR."),
         )
@@ -132,15 +132,10 @@ def _removed(attempt: models.Attempt) -> ArchiveError:
     )
 
 
-def _is_there(attempt: models.Attempt) -> bool:
+def _is_there(attempt: models.Attempt, sizes: Mapping[str, int]) -> bool:
     if not attempt.bundle:
         return attempt.ingested_at is None
-    path = _path(attempt)
-    return path.is_file() and path.stat().st_size == attempt.bundle_bytes
-
-
-def _path(attempt: models.Attempt) -> Path:
-    return bundle_path(attempt.bundle)
+    return attempt.bundle in sizes and sizes[attempt.bundle] == attempt.bundle_bytes
 
 
 def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Generator[bytes]:
@@ -168,16 +163,16 @@ def _chunks(run: models.Run, trials: Sequence[models.Trial]) -> Generator[bytes]
 
 def _copy(archive: ZipFile, pieces: Pieces, entry: ZipInfo, attempt: models.Attempt) -> Iterator[bytes]:
     digest = hashlib.sha256()
-    path = _path(attempt)
     large = (attempt.bundle_bytes or 0) > _LARGE
-    with path.open("rb") as source, archive.open(entry, "w", force_zip64=large) as target:
+    stored = storage().file(attempt.bundle)
+    with stored as path, path.open("rb") as source, archive.open(entry, "w", force_zip64=large) as target:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
             target.write(chunk)
             yield pieces.take()
     if digest.hexdigest() != attempt.bundle_sha256:
         what = _("The archive of raw files is not the one that was ingested.")
-        raise ArchiveError(what, where=str(path), todo=_("Restore it from a backup."))
+        raise ArchiveError(what, where=storage().shown(attempt.bundle), todo=_("Restore it from a backup."))
 
 
 def _bundle(name: str, trial: models.Trial, attempt: models.Attempt) -> CrateFile:

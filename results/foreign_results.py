@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError
 from django.utils import timezone
 
-from results import models, warehouse
+from results import models
+from results.bundle_files import transaction_with_bundles
+from results.bundle_storage import storage
 from results.domain.errors import ImportedFileError, StateError
 from results.domain.imports.values import ImportedTrial, Scalar, SourceFile
 from results.domain.measurement.metrics import Better, Metric
@@ -312,7 +312,7 @@ def store(draft: Draft, *, user: User | None, actor: str) -> models.Run:
     arranged = arrange(draft)
     require_new(draft.files)
     try:
-        with warehouse.transaction_with_files() as written:
+        with transaction_with_bundles() as written:
             return _store(draft, arranged, user, actor, written)
     except IntegrityError:
         require_new(draft.files)  # somebody was faster
@@ -326,7 +326,7 @@ def store(draft: Draft, *, user: User | None, actor: str) -> models.Run:
         ) from error
 
 
-def _store(draft: Draft, arranged: Arranged, user: User | None, actor: str, written: list[Path]) -> models.Run:
+def _store(draft: Draft, arranged: Arranged, user: User | None, actor: str, written: list[str]) -> models.Run:
     publication = _store_publication(draft)
     run = models.Run.objects.create(
         publication=publication,
@@ -384,17 +384,15 @@ def _store_publication(draft: Draft) -> models.Publication:
     return publication
 
 
-def _write_archives(run_id: int, draft: Draft, written: list[Path]) -> dict[tuple[str, ...], Archive]:
+def _write_archives(run_id: int, draft: Draft, written: list[str]) -> dict[tuple[str, ...], Archive]:
     """Return names of files → the archive that holds them: one for all trials that were read of the same files."""
     by_name = {file.name: file.content for file in draft.files}
     archives: dict[tuple[str, ...], Archive] = {}
     for names in dict.fromkeys(trial.files for trial in draft.trials):
         data = pack({name: by_name[name] for name in names})
         path = f"{run_id}/import-{len(archives) + 1}.tar.gz"
-        target = Path(settings.TEITEN_BUNDLE_DIR) / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        written.append(target)
-        target.write_bytes(data)
+        written.append(path)
+        storage().write(path, data)
         archives[names] = Archive(path, hashlib.sha256(data).hexdigest(), len(data))
     return archives
 

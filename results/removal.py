@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from django.db import transaction
 
 from results import models
-from results.bundle_files import bundle_path, remove_bundle, removing_bundles
+from results.bundle_files import remove_bundle, removing_bundles
+from results.bundle_storage import storage
 from results.domain.errors import StateError
 from results.domain.imports.table import PROGRAM
 from results.domain.messages import BLANK, Message, linked, ngettext_lazy
@@ -137,20 +138,17 @@ def _lost(one: RunLoss) -> dict[str, str | int]:
 def _remove_bundles(one: RunLoss, actor: str) -> list[str]:
     """Remove the archives of a run's attempts and their folders; return what is left, which the audit log names too."""
     left = [reason for bundle in one.bundles if (reason := remove_bundle(bundle))]
-    for folder in {bundle_path(bundle).parent for bundle in one.bundles} if not left else ():
+    for folder in {str(PurePosixPath(bundle).parent) for bundle in one.bundles} if not left else ():
         left += _remove_folder(folder)
     if left:
         audit(actor, "could not remove raw files", f"run {one.id}", files=left)
     return left
 
 
-def _remove_folder(folder: Path) -> list[str]:
+def _remove_folder(folder: str) -> list[str]:
     """Remove a run's folder; return what is still there: a worker given up earlier may store an archive yet."""
     try:
-        if not (rest := sorted(folder.iterdir())):
-            folder.rmdir()
-    except FileNotFoundError:
-        return []
+        rest = storage().remove_folder(folder)
     except OSError as error:
-        return [f"{folder}: {error.strerror}"]
-    return [_("{file}: of no attempt that the warehouse knows", file=str(file)) for file in rest]
+        return [f"{storage().shown(folder)}: {error.strerror}"]
+    return [_("{file}: of no attempt that the warehouse knows", file=file) for file in rest]

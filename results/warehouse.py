@@ -5,14 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import psycopg
-from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection, transaction
+from django.db import DatabaseError, Error, InterfaceError, OperationalError, connection
 
 from results import sql
 from results.domain.errors import AwayError
@@ -52,30 +50,6 @@ def is_transient(error: BaseException) -> bool:
     """Return whether the error says that the warehouse could not do it at this moment, and may a moment later."""
     sqlstate = _sqlstate(error)
     return sqlstate.startswith(_TRANSIENT_SQLSTATES) or (sqlstate == "55000" and "parallel worker" in str(error))
-
-
-@contextmanager
-def transaction_with_files() -> Iterator[list[Path]]:
-    """A transaction whose rows name files: give a list to note the written files in.
-
-    Where the transaction fails the files are removed, with folders that become empty. They stay where the warehouse
-    goes away: nobody knows if it was committed, and rows without files would be worse than files without rows."""
-    files: list[Path] = []
-    try:
-        with transaction.atomic():
-            yield files
-    except BaseException as error:
-        if not is_away(error):
-            _remove(files)
-        raise
-
-
-def _remove(files: Sequence[Path]) -> None:
-    for file in files:
-        file.unlink(missing_ok=True)
-    for folder in {file.parent for file in files}:
-        if folder.is_dir() and not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def is_not_running(error: BaseException) -> bool:

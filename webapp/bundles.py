@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from django.http import FileResponse
 
-from results.bundle_files import bundle_path
+from results.bundle_storage import storage
 from results.domain.errors import IngestError
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_bytes
@@ -34,10 +36,11 @@ class ArchivedAttempt(Protocol):
     def bundle_removed_by(self) -> str: ...
 
 
-def archive_of(attempt: ArchivedAttempt) -> Path:
-    """Return the path of an attempt's archive, which is never outside the bundle folder.
+@contextmanager
+def archive_of(attempt: ArchivedAttempt) -> Iterator[Path]:
+    """Give the path of an attempt's archive inside the block.
 
-    Raises NotFound where the attempt has no archive, IngestError where its file is missing or not in that folder.
+    Raises NotFound where the attempt has no archive, IngestError where it is missing, or not where bundles are kept.
     """
     if attempt.bundle_removed_at:
         raise NotFound(
@@ -50,17 +53,30 @@ def archive_of(attempt: ArchivedAttempt) -> Path:
         )
     if not attempt.bundle:
         raise NotFound(_("No raw files are kept of this attempt."))
-    path = bundle_path(attempt.bundle)
-    if not path.is_file():
+    with ExitStack() as stack:
+        yield _opened(attempt, stack)
+
+
+def _opened(attempt: ArchivedAttempt, stack: ExitStack) -> Path:
+    try:
+        return stack.enter_context(storage().file(attempt.bundle))
+    except FileNotFoundError as error:
         todo = _("Restore it, or set TEITEN_BUNDLE_DIR.")
-        raise IngestError(_("The bundle is not in the archive."), where=attempt.bundle, todo=todo)
-    return path
+        raise IngestError(_("The bundle is not in the archive."), where=attempt.bundle, todo=todo) from error
+    except OSError as error:
+        raise _unreadable(attempt, error) from error
+
+
+def _unreadable(attempt: ArchivedAttempt, error: Exception) -> IngestError:
+    todo = _("Restore it from a backup.")
+    return IngestError(_("The bundle cannot be read."), where=attempt.bundle, why=str(error), todo=todo)
 
 
 def download(attempt: ArchivedAttempt, trial_id: int) -> FileResponse:
     """Return the archive as a download. Raises as `archive_of`."""
     name = f"trial-{trial_id}-{attempt.number}.tar.gz"
-    stream = archive_of(attempt).open("rb")
+    with archive_of(attempt) as path:
+        stream = path.open("rb")
     return FileResponse(stream, as_attachment=True, filename=name, content_type="application/gzip")
 
 
@@ -71,15 +87,14 @@ def read_file(attempt: ArchivedAttempt, name: str) -> bytes:
 
     The name is compared with those in the archive, so that no path leads out of it.
     """
-    path = archive_of(attempt)
-    try:
-        with tarfile.open(path, "r:gz") as archive:
-            for entry in archive:
-                if entry.isfile() and entry.name.removeprefix("./") == name:
-                    stream = archive.extractfile(entry)
-                    assert stream is not None
-                    return masked_bytes(stream.read())
-    except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
-        todo = _("Restore it from a backup.")
-        raise IngestError(_("The bundle cannot be read."), where=attempt.bundle, why=str(error), todo=todo) from error
+    with archive_of(attempt) as path:
+        try:
+            with tarfile.open(path, "r:gz") as archive:
+                for entry in archive:
+                    if entry.isfile() and entry.name.removeprefix("./") == name:
+                        stream = archive.extractfile(entry)
+                        assert stream is not None
+                        return masked_bytes(stream.read())
+        except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
+            raise _unreadable(attempt, error) from error
     raise NotFound(_("There is no file {name!r} in this bundle.", name=name))

@@ -31,6 +31,7 @@ class Environment:
     trusted_origins: tuple[str, ...]
     state: Path
     bundle_dir: Path
+    bundle_storage: str
     kinds: tuple[Path, ...]
     open_reading: bool
     https: bool
@@ -78,6 +79,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         trusted_origins=_list(values, "TEITEN_TRUSTED_ORIGINS", ""),
         state=state,
         bundle_dir=Path(values.get("TEITEN_BUNDLE_DIR", state / "bundles")).resolve(),
+        bundle_storage=values.get("TEITEN_BUNDLE_STORAGE", ""),
         kinds=_folders(values, "TEITEN_KINDS"),
         open_reading=_flag(values, "TEITEN_OPEN_READING", False),
         https=_flag(values, "TEITEN_HTTPS", False),
@@ -147,6 +149,7 @@ class _UrlSetting:
         return TeitenError(what, where=self.name, why=why, todo=todo)
 
 
+_BUCKET = _UrlSetting("TEITEN_BUNDLE_STORAGE", "bundles' address", "s3://bucket/prefix?endpoint=https://host:port")
 _DATABASE = _UrlSetting("TEITEN_DATABASE_URL", "database URL", "postgresql://user:$PASSWORD@host:port/name")
 _MAIL = _UrlSetting("TEITEN_EMAIL_URL", "mail server's URL", "smtp://user:$PASSWORD@host:port")
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
@@ -191,6 +194,24 @@ def mail(url: str) -> Mail:
         starttls=parts.scheme == "smtp+tls",
         tls=parts.scheme == "smtps",
     )
+
+
+def bundle_storage(url: str) -> dict[str, object]:
+    """s3://bucket/prefix?endpoint=https://host:port&region=name → Django's storage of bundles; '' for the folder.
+    Raises TeitenError."""
+    if not url:
+        return {"BACKEND": "results.bundle_storage.BundleFolder"}
+    parts, port = _split(url, _BUCKET)
+    given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    if parts.scheme != "s3" or not parts.hostname or parts.username or port or given.keys() - {"endpoint", "region"}:
+        raise _BUCKET.error("Keys are not part of it: boto3 reads AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
+    options = {
+        "bucket_name": parts.netloc,
+        "location": parts.path.strip("/"),
+        "endpoint_url": given.get("endpoint"),
+        "region_name": given.get("region"),
+    }
+    return {"BACKEND": "results.object_storage.ObjectStorage", "OPTIONS": options}
 
 
 # A warehouse that does not answer at all is known as away well within the time of a worker's lease (30 s), and not only

@@ -23,6 +23,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from results import bundle_files
+from results.bundle_storage import storage
 from results.domain.errors import TeitenError
 from results.domain.messages import BLANK, linked
 from results.domain.messages import gettext_lazy as _
@@ -120,10 +121,19 @@ def check_bundle_folder() -> None:
         ) from error
 
 
+def check_bundles() -> None:
+    """Raises TeitenError where no file can be written in the bundle folder, or a bucket for bundles does not answer."""
+    check_bundle_folder()
+    try:
+        storage().require_ready()
+    except OSError as error:
+        raise bundle_files.storage_away(error) from error
+
+
 CHECKS: Mapping[str, Callable[[], None]] = {
     _("warehouse"): check_warehouse,
     _("redis"): check_queue,
-    _("bundle folder"): check_bundle_folder,
+    _("bundle folder"): check_bundles,
 }
 _pool = ThreadPoolExecutor(len(CHECKS) + 2, thread_name_prefix="readyz")
 _lock = threading.Lock()

@@ -17,16 +17,18 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from results import hostfactors, ingest, logs, warehouse
+from results import bundle_files, hostfactors, ingest, logs, warehouse
+from results.bundle_storage import storage
 from results.domain.errors import AwayError, TeitenError, full_error, is_full
 from results.domain.kinds.host_factors import Change
 from results.domain.measurement.activity import ActivitySample
+from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, dispatch, executor, lease
 from workers.bundle import reader
-from workers.bundle.writer import Archived, archived_before
+from workers.bundle.writer import Archived, archive_path, archived_before, checksum
 from workers.execution import Hold, Reporter
 from workers.lease import LeaseState
 from workers.orders import Order, agents_idle, order_of
@@ -51,7 +53,7 @@ def run(attempt_id: int, worker: str) -> bool:
     except executor.TakenError:
         log.warning("attempt %s: it is another worker's now, or waits for one", attempt_id)
     except AwayError as away:
-        log.error("attempt %s: it waits for a worker until the warehouse is back: %s", attempt_id, away)
+        log.error("attempt %s: it waits for a worker until what is away is back: %s", attempt_id, away)
     return True
 
 
@@ -175,7 +177,7 @@ async def _with_heartbeat(attempt_id: int, worker: str, order: Order, *, picked_
     bundles: Path = settings.TEITEN_BUNDLE_DIR
     with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
         reporter = _Reporter(attempt_id, worker, thread)
-        archived = archived_before(bundles, order.trial_key, order.attempt) if picked_up else None
+        archived = _archived_before(bundles, order) if picked_up else None
         if archived is None:
             work = (executor.pick_up if picked_up else executor.run)(order, bundles, reporter)
             execution = asyncio.ensure_future(work)
@@ -223,12 +225,42 @@ def _store_result(attempt_id: int, bundles: Path, archived: Archived) -> dict[st
     """Store the archive's path, then its measurements; return the error that its files contain, None for none."""
     try:
         archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
+        if (path := bundles / archived.path).exists():
+            bundle_files.keep_bundle(path, archived.path, archived.sha256)
         warehouse.retry(ingest.file_archive, attempt_id, archive)
-        parsed = reader.read(bundles / archived.path)
+        parsed = _read(bundles / archived.path, archived.path)
         warehouse.retry(ingest.store, parsed, attempt_id, archive)
         return dict(parsed.error) if parsed.error else None
     finally:
         connection.close()
+
+
+def _read(path: Path, stored: str) -> ParsedTrial:
+    """Read the bundle of an attempt, and remove the worker's own file of it where bundles are kept elsewhere."""
+    if storage().in_folder:
+        return reader.read(path)
+    if not path.exists():
+        with storage().file(stored) as fetched:
+            return reader.read(fetched)
+    try:
+        return reader.read(path)
+    finally:
+        path.unlink()
+
+
+def _archived_before(bundles: Path, order: Order) -> Archived | None:
+    """Return the archive that another worker has made of an attempt, None where there is none. Raises AwayError."""
+    here = archived_before(bundles, order.trial_key, order.attempt)
+    if here or storage().in_folder:
+        return here
+    stored = str(archive_path(order.trial_key, order.attempt))
+    try:
+        with storage().file(stored) as path:
+            return Archived(stored, checksum(path), path.stat().st_size, None)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise bundle_files.storage_away(error) from error
 
 
 def _store_phase(attempt_id: int, phase: str, since: datetime, expected_s: float | None) -> bool:

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from results.bundle_storage import UNFINISHED
 from results.domain.dataclass_json import ShapeError, from_json
 from results.domain.errors import TrialError
 from results.domain.matrix import InstallationRef
@@ -23,7 +24,7 @@ from results.domain.measurement.parsed_trial import Check, CommandRun, Gap, Laye
 from results.domain.measurement.record_texts import holder_to_json, holder_with_messages
 from results.domain.messages import gettext_lazy as _
 from workers.bundle.manifest import Node
-from workers.bundle.writer import UNFINISHED, BundleWriter, folder_name
+from workers.bundle.writer import BundleWriter, folder_name
 from workers.interfaces import Stage
 from workers.postgres.server import Server
 from workers.remote.address import Layout

@@ -13,7 +13,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError
 
-from results import importing, models, uploads, warehouse
+from results import importing, models, uploads
+from results.bundle_files import transaction_with_bundles
+from results.bundle_storage import UNFINISHED, storage
 from results.domain.errors import ArchiveError, StateError
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.messages import gettext_lazy as _
@@ -24,7 +26,7 @@ from results.uploads import Uploaded
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.manifest import Manifest
-from workers.bundle.writer import UNFINISHED, checksum
+from workers.bundle.writer import checksum
 from workers.research_archive import RunArchive, opened
 
 MOST_UPLOADED_BUNDLE_BYTES = 512 * 1024**2  # unpacked, in the memory of a web process
@@ -120,7 +122,7 @@ def _staged(folder: Path, bundle: str) -> Path:
 
 
 def _store(archive: Archive, folder: Path, file: Uploaded, most_bytes: int) -> models.Run:
-    with warehouse.transaction_with_files() as placed:
+    with transaction_with_bundles() as placed:
         run, attempts = importing.create(archive, registry.kinds(), user=file.user, actor=file.actor)
         for attempt in attempts:
             _store_attempt(archive, attempt, folder, most_bytes)
@@ -152,15 +154,14 @@ def _parsed(bundle: tuple[Manifest, Mapping[str, bytes]], name: str, spec: Mappi
     return reader.parse(replace(manifest, spec=spec), files)
 
 
-def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[Path]) -> None:
+def _place(attempts: Sequence[ImportedAttempt], folder: Path, placed: list[str]) -> None:
     """Move the bundles to where they belong, and note each in `placed`. Raises ArchiveError where a file is there."""
     for attempt in attempts:
         if not attempt.facts.bundle:
             continue
-        target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.path
-        target.parent.mkdir(exist_ok=True)
-        if target.exists():
+        if storage().exists(attempt.path):
             todo = _("Remove it if no warehouse needs it, and import the run again.")
-            raise ArchiveError(_("There is a file in the place of a bundle."), where=str(target), todo=todo)
-        _staged(folder, attempt.facts.bundle).rename(target)
-        placed.append(target)
+            where = storage().shown(attempt.path)
+            raise ArchiveError(_("There is a file in the place of a bundle."), where=where, todo=todo)
+        storage().place(_staged(folder, attempt.facts.bundle), attempt.path)
+        placed.append(attempt.path)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from django.db import DataError, IntegrityError
 
 from results import ingest
-from results.bundle_files import bundle_path
+from results.bundle_storage import storage
 from results.domain.errors import IngestError, TeitenError
 from results.domain.measurement.parsed_trial import Gap, ParsedTrial
 from results.domain.measurement.record_texts import without_messages
@@ -62,19 +62,23 @@ def _reread_attempt(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadA
 
 def _compare(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadAttempt:
     """Raises TeitenError for a bundle that is not there, is another one, or cannot be stored."""
-    path = bundle_path(attempt.bundle)
-    if checksum(path) != attempt.bundle_sha256:
-        raise IngestError(
-            _("The archive is not the one that was ingested."),
-            where=str(path),
-            todo=_("Restore it from a backup."),
-        )
-    parsed = reader.read(path)
+    parsed = _read(attempt)
     differences = tuple(ingest.differences(parsed, attempt.pk))
     kept_for = tuple(_lost(parsed, attempt, differences)) if replace and not with_gaps else ()
     if differences and replace and not kept_for:
         ingest.replace(parsed, attempt.pk)
     return RereadAttempt(attempt.pk, attempt.trial_id, len(parsed.measurements), differences, kept_for=kept_for)
+
+
+def _read(attempt: Attempt) -> ParsedTrial:
+    where, todo = storage().shown(attempt.bundle), _("Restore it from a backup.")
+    try:
+        with storage().file(attempt.bundle) as path:
+            if checksum(path) != attempt.bundle_sha256:
+                raise IngestError(_("The archive is not the one that was ingested."), where=where, todo=todo)
+            return reader.read(path)
+    except OSError as error:
+        raise IngestError(_("The archive cannot be read."), where=where, why=str(error), todo=todo) from error
 
 
 def _lost(parsed: ParsedTrial, attempt: Attempt, differences: Sequence[Difference]) -> Iterator[Gap]:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from results import models, uploads, warehouse
+from results import models, uploads
+from results.bundle_files import place_bundle, transaction_with_bundles
 from results.domain.errors import ArchiveError, BodyError, IngestError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.parsed_trial import ParsedTrial
@@ -91,15 +91,14 @@ def _parsed(path: Path, trial: models.Trial) -> tuple[ParsedTrial, datetime]:
 
 def _store(path: Path, trial_id: int, parsed: ParsedTrial, ended_at: datetime, file: Uploaded) -> bool:
     """Return whether it was stored: an equal upload may have come first."""
-    with warehouse.transaction_with_files() as placed:
+    with transaction_with_bundles() as placed:
         attempt = uploads.store_bundle(trial_id, parsed, file)
         if attempt is None:
             return False
         dispatch.finish(attempt.pk, _failure(parsed.error), timezone.now())
         models.Attempt.objects.filter(pk=attempt.pk).update(ended_at=ended_at)
-        target = Path(settings.TEITEN_BUNDLE_DIR) / attempt.bundle
-        if _place(path, target, file.sha256):
-            placed.append(target)
+        if place_bundle(path, attempt.bundle, file.sha256):
+            placed.append(attempt.bundle)
     return True
 
 
@@ -109,25 +108,3 @@ def _failure(error: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if error is None:
         return None
     return {name: value for name, value in error.items() if name not in _OF_AGENTS} | {"retryable": False}
-
-
-def _place(path: Path, target: Path, sha256: str) -> bool:
-    """Move a bundle to its place before its rows are committed; return whether it was not there already.
-
-    A process that was killed between the two leaves the file, which no row names: an attempt's place has its number,
-    and the attempt is new. The same bytes are taken as they are. Other bytes are refused, and neither moved nor
-    replaced: the folder may be that of another warehouse too, or this one was restored from a backup, and then they are
-    all that is left of a trial; who sends the bundle still has it. To move it after the COMMIT instead would leave
-    rows without their raw files."""
-    target.parent.mkdir(exist_ok=True)
-    if not target.exists():
-        path.rename(target)
-        return True
-    if checksum(target) != sha256:
-        raise IngestError(
-            _("There is another file in the place of the bundle."),
-            where=str(target),
-            why=_("This warehouse has no attempt that it is of."),
-            todo=_("Move it away, out of the bundle folder, and send the bundle again. Keep it: it may be a trial's."),
-        )
-    return False

@@ -24,7 +24,8 @@ from results import VERSION
 from results.backups import files, programs
 from results.backups.manifest import BUNDLES, DUMP, MISSING, Counts, Manifest, listed_files, read_manifest
 from results.backups.verifying import verify
-from results.bundle_files import bundle_path, named_bundles
+from results.bundle_files import named_bundles
+from results.bundle_storage import storage
 from results.domain.errors import BackupError, IngestError
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import ngettext_lazy
@@ -118,13 +119,11 @@ def _require_empty() -> None:
             why=_("It has {count} tables, views or sequences, among them {example}.", count=count, example=example),
             todo=_("Make an empty database (createdb), and set TEITEN_DATABASE_URL to it; do not run migrate before."),
         )
-    root = Path(settings.TEITEN_BUNDLE_DIR)
-    example = next((path for path in root.rglob("*") if not path.is_dir() or path.is_symlink()), None)
-    if example is not None:
+    if example := storage().example():
         raise BackupError(
             _("The bundle folder is not empty, so nothing is restored into it."),
-            where=str(root),
-            why=_("It holds {path}.", path=str(example.relative_to(root))),
+            where=storage().shown(),
+            why=_("It holds {path}.", path=example),
             todo=_("Set TEITEN_BUNDLE_DIR to an empty folder, or move the files away."),
         )
 
@@ -133,32 +132,59 @@ def _require_empty() -> None:
 def _bundles_of(folder: Path, manifest: Manifest) -> Iterator[None]:
     """Copy the bundles of a backup to their places; where the block fails they are removed again."""
     root = Path(settings.TEITEN_BUNDLE_DIR)
+    placed: list[str] = []
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(root).free
-        if free < manifest.size_bytes:
-            why = _("It has {free} bytes free, and the backup has {size}.", free=free, size=manifest.size_bytes)
-            raise BackupError(_("The bundle folder has no room."), where=str(root), why=why, todo=_("Make room there."))
-        _copy_bundles(folder, root)
+        if storage().in_folder:
+            _require_room(root, manifest)
+        _copy_bundles(folder, root, placed)
         yield
     except BaseException as error:
-        for path in root.iterdir() if root.is_dir() else ():
-            shutil.rmtree(path)
+        _remove_bundles(root, placed)
         if isinstance(error, OSError):
             todo = _("Mend that and restore again: nothing was left of it, and the warehouse was not touched.")
-            raise BackupError(
-                _("The backup could not be restored."), where=str(root), why=str(error), todo=todo
-            ) from error
+            where = storage().shown()
+            raise BackupError(_("The backup could not be restored."), where=where, why=str(error), todo=todo) from error
         raise
 
 
-def _copy_bundles(folder: Path, root: Path) -> None:
+def _require_room(root: Path, manifest: Manifest) -> None:
+    root.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(root).free
+    if free < manifest.size_bytes:
+        why = _("It has {free} bytes free, and the backup has {size}.", free=free, size=manifest.size_bytes)
+        raise BackupError(_("The bundle folder has no room."), where=str(root), why=why, todo=_("Make room there."))
+
+
+def _remove_bundles(root: Path, placed: Sequence[str]) -> None:
+    if storage().in_folder:
+        for path in root.iterdir() if root.is_dir() else ():
+            shutil.rmtree(path)
+    else:
+        for name in placed:
+            storage().delete(name)
+
+
+def _copy_bundles(folder: Path, root: Path, placed: list[str]) -> None:
+    """Copy the bundles to their places, and note each in `placed`."""
     start = f"{BUNDLES}/"
-    for sha256, name in listed_files(folder):
-        if name.startswith(start) and files.copy(folder / name, root / name.removeprefix(start)) != sha256:
+    for sha256, file in listed_files(folder):
+        if not file.startswith(start):
+            continue
+        name = file.removeprefix(start)
+        placed.append(name)
+        if _copy(folder / file, root, name) != sha256:
             what = _("A file of the backup was changed while it was being restored.")
-            raise BackupError(what, where=str(folder / name), todo=_("Use another backup."))
-    files.sync_folders(root)
+            raise BackupError(what, where=str(folder / file), todo=_("Use another backup."))
+    if storage().in_folder:
+        files.sync_folders(root)
+
+
+def _copy(source: Path, root: Path, name: str) -> str:
+    """Copy a bundle to its place; return the checksum of what was read."""
+    if storage().in_folder:
+        return files.copy(source, root / name)
+    storage().add(source, name)
+    return files.checksum(source)
 
 
 def _compare_counts(manifest: Manifest) -> None:
@@ -221,7 +247,7 @@ def _compare_bundles(missing: set[str]) -> None:
                 "Everything is restored, but {number:,} bundles of it not as the warehouse knows them.",
                 count,
             ),
-            where=str(settings.TEITEN_BUNDLE_DIR),
+            where=storage().shown(),
             why=_names(wrong, count),
             todo=_("Restore another backup into another database and folder, and report this."),
         )
@@ -236,6 +262,7 @@ def _names(wrong: Sequence[str], count: int) -> str:
 
 def _is_stored(bundle: str, sha256: str) -> bool:
     try:
-        return files.checksum(bundle_path(bundle)) == sha256
+        with storage().file(bundle) as path:
+            return files.checksum(path) == sha256
     except (OSError, IngestError):
         return False

@@ -22,7 +22,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from results import VERSION, models
 from results.backups import files, programs
 from results.backups.manifest import BUNDLES, CHECKSUMS, DUMP, FORMAT, MANIFEST, MISSING, Counts, Manifest
-from results.bundle_files import bundle_path, keeping_bundles, named_bundles
+from results.bundle_files import keeping_bundles, named_bundles
+from results.bundle_storage import storage
 from results.domain.errors import BackupError, IngestError
 from results.domain.messages import SEMICOLON, linked, ngettext_lazy
 from results.domain.messages import gettext_lazy as _
@@ -189,10 +190,12 @@ def _take(bundle: str, sha256: str, folder: Path, earlier: Path | None) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.hardlink_to(there)
         return
-    source = bundle_path(bundle)
-    if not source.is_file():
-        raise IngestError(_("it is not in the bundle folder"))
-    if files.copy(source, target) != sha256:
+    try:
+        with storage().file(bundle) as source:
+            copied = files.copy(source, target)
+    except FileNotFoundError as error:
+        raise IngestError(_("it is not in the bundle folder")) from error
+    if copied != sha256:
         target.unlink()
         raise IngestError(_("it is not the one that was stored"))
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from results import models
+from results.bundle_storage import UNFINISHED
 from results.domain.errors import ArchiveError, IngestError, PlanError, TeitenError
 from results.domain.packing import pack
 from results.domain.research_object import limits
@@ -23,7 +24,6 @@ from results.domain.research_object.facts import FACTS
 from results.exporting import CHECKSUMS, PLAN
 from tests.measured_runs import exported, forget, measured_run
 from workers import importing, research_archive
-from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
 BUNDLE = "bundles/00000-2.tar.gz"

@@ -15,6 +15,7 @@ import pytest
 from django.utils import timezone
 
 from results import models, noise, runs, standing
+from results.bundle_storage import UNFINISHED
 from results.domain.errors import ArchiveError, StateError
 from results.domain.research_object import limits
 from results.domain.research_object.crate import CRATE
@@ -28,7 +29,6 @@ from results.queries.trends.trends import trend
 from tests import factories
 from tests.measured_runs import exported, forget, measured_run, numbers, record
 from workers import dispatch, importing, registry, reingest
-from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from results import models, removal
-from results.bundle_files import bundle_path
+from results.bundle_storage import bundle_path
 from results.domain.errors import IngestError
 from tests import hostile
 from tests.measured_runs import measured_run

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from results.bundle_storage import UNFINISHED
 from results.domain.errors import IngestError, TrialError, full_error, is_full
 from results.domain.measurement.parsed_trial import Check, Gap, RawFile
 from results.domain.messages import gettext_lazy as _
@@ -18,7 +19,6 @@ from results.domain.packing import pack_streams
 from results.domain.secrets import masked_bytes, masked_pieces
 from workers.bundle.manifest import FILE, Manifest
 
-UNFINISHED = "unfinished"
 LARGEST_BUNDLE_BYTES = 2 * 1024**3  # unpacked; less than a reader takes
 _OF_WORKLOAD = "workload/"
 _OF_ATTEMPT = re.compile(r"([0-9]+)-([0-9]+)-([0-9]+)(?:\+[0-9]+)?(?:\.checkpoint|\.partial)?\Z")

@@ -13,13 +13,13 @@ from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from results import models, runs
+from results.bundle_storage import UNFINISHED
 from results.domain.errors import BodyError, HostKeyError, UnreachableError
 from tests import factories
 from tests.hostile import manifest_of, packed
 from tests.measured_runs import BROKE, write_bundle
 from workers import uploads
 from workers.bundle import reader
-from workers.bundle.writer import UNFINISHED
 
 pytestmark = pytest.mark.django_db
 Visitor = Callable[[str], APIClient]

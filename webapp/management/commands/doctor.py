@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from results import bundle_files, warehouse
+from results.bundle_storage import storage
 from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
 from results.domain.messages import BLANK, COMMA, linked, localized
@@ -149,6 +150,17 @@ def _bundles() -> Iterator[Finding]:
     else:
         free = format_quantity(bundle_files.free_bytes(), "B")
         yield True, _("{folder}: {size} free", folder=folder, size=free)
+    if not storage().in_folder:
+        yield _bucket()
+
+
+def _bucket() -> Finding:
+    address = storage().shown()
+    try:
+        storage().try_out()
+    except OSError as error:
+        return False, _("{address} cannot be written and read: {error}", address=address, error=str(error))
+    return True, _("{address}: written, read and removed", address=address)
 
 
 def _agents() -> Iterator[Finding]:
