@@ -1,5 +1,5 @@
 """Raw SQL, nowhere else used: queries into dataclasses or named tuples, and rows in by COPY. What is read are the rows
-that are there for the viewer (`results.viewer`)."""
+that are there for the viewer (`results.viewer`), of the server that is read now (`results.reading`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from django.db import connection
+from django.db import connection, connections
 from psycopg import sql as compose
 
+from results import reading
 from results.viewer import HIDDEN, hidden_from
 
 _OF_RUNS = (
@@ -38,7 +39,7 @@ def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> li
     """Run a query and return its rows as the dataclass, columns by field name, arrays as tuples."""
     assert is_dataclass(cls)
     known = {field.name for field in fields(cls)}
-    with connection.cursor() as cursor:
+    with connections[reading.alias()].cursor() as cursor:
         cursor.execute(*_for_viewer(text, params or {}))
         names = [column.name for column in cursor.description]
         if unknown := set(names) - known:
@@ -49,7 +50,7 @@ def rows(cls: type[T], text: str, params: Mapping[str, Any] | None = None) -> li
 def tuples(cls: type[N], text: str, params: Mapping[str, Any]) -> list[N]:
     """Run one query of many rows; its columns are the fields of the NamedTuple, in their order. Takes a third of the
     time of `rows`."""
-    with connection.cursor() as cursor:
+    with connections[reading.alias()].cursor() as cursor:
         cursor.execute(*_for_viewer(text, params))
         names = tuple(column.name for column in cursor.description)
         if names != cls._fields:
@@ -85,6 +86,7 @@ def array(numbers: Iterable[float]) -> str:
 
 def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
     """Run a statement and return the number of rows that it affected."""
+    reading.from_primary()
     with connection.cursor() as cursor:
         cursor.execute(text, params or {})
         return int(cursor.rowcount)
@@ -95,6 +97,7 @@ def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -
     statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
         compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
     )
+    reading.from_primary()
     count = 0
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
         for record in records:

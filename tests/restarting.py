@@ -144,6 +144,25 @@ def made() -> Iterator[Warehouse]:
         shutil.rmtree(folder)
 
 
+@contextmanager
+def standby_of(primary: Warehouse) -> Iterator[Warehouse]:
+    """A streaming standby of a warehouse, which runs; removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="standby-", dir=primary.data.parent.parent))
+    primary.owner.give(folder, 0o700)
+    words = ["-D", str(folder / "data"), "-R", "--checkpoint=fast", "--no-sync"]
+    words += ["-h", ports.HOST, "-p", str(primary.port), "-U", USER]
+    program = [str(primary.programs / "pg_basebackup"), *words]
+    subprocess.run(program, check=True, capture_output=True, cwd="/", env=_environment(), **primary.owner.spawn)
+    port = next(port for port in _PORTS if port != primary.port and ports.is_free(port))
+    standby = Warehouse(primary.programs, folder / "data", port, primary.owner)
+    try:
+        standby.start()
+        yield standby
+    finally:
+        standby.stop()
+        shutil.rmtree(folder)
+
+
 def _environment() -> dict[str, str]:
     """With the session's token, by which whatever is left over is ended."""
     return {"PATH": os.defpath, "LC_ALL": "C", "HOME": "/", sweep.TOKEN: os.environ.get(sweep.TOKEN, "")}

@@ -52,6 +52,7 @@ from results.models import ApiToken, AuditEntry, Member, Run
 from results.models.audit import Role, Scope, acting_from
 from results.plan_code import AgentNames, agents_without_code
 from results.viewer import NOBODY, Viewer, read_as
+from webapp.replica import read_with_token
 
 SCOPES = {
     Role.READER: Scope.READ,
@@ -276,6 +277,9 @@ class ScopePermission(BasePermission):
         self.message = localized(lacking(needed))
         viewer = viewer_of(request)  # a token says otherwise than the session
         read_as(lambda: viewer)
+        token = getattr(request, "auth", None)
+        if reading and isinstance(token, ApiToken) and token.scope == Scope.READ:
+            read_with_token()
         return allows(_granted(request), needed)
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from results.domain.errors import TeitenError
@@ -24,6 +25,7 @@ class Environment:
     """Every TEITEN_… variable. docs/operations.md has a heading for each."""
 
     database_url: str
+    replica_url: str
     redis_url: str
     secret_key: str
     debug: bool
@@ -72,6 +74,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         )
     return Environment(
         database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
+        replica_url=values.get("TEITEN_REPLICA_URL", ""),
         redis_url=values.get("TEITEN_REDIS_URL", "redis://127.0.0.1:6379/0"),
         secret_key=secret,
         debug=debug,
@@ -151,6 +154,7 @@ class _UrlSetting:
 
 _BUCKET = _UrlSetting("TEITEN_BUNDLE_STORAGE", "bundles' address", "s3://bucket/prefix?endpoint=https://host:port")
 _DATABASE = _UrlSetting("TEITEN_DATABASE_URL", "database URL", "postgresql://user:$PASSWORD@host:port/name")
+_REPLICA = _UrlSetting("TEITEN_REPLICA_URL", _DATABASE.subject, _DATABASE.form)
 _MAIL = _UrlSetting("TEITEN_EMAIL_URL", "mail server's URL", "smtp://user:$PASSWORD@host:port")
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
 
@@ -225,13 +229,15 @@ _CONNECTION_OPTIONS = {
 }
 
 
-def database(url: str) -> dict[str, object]:
+def database(
+    url: str, setting: _UrlSetting = _DATABASE, own_options: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, object]:
     """postgresql://user:password@host:port/name?option=value → Django's DATABASES entry. Raises TeitenError."""
-    parts, port = _split(url, _DATABASE)
+    parts, port = _split(url, setting)
     if parts.scheme not in ("postgresql", "postgres") or not parts.path.strip("/"):
-        raise _DATABASE.error()
+        raise setting.error()
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-    options: dict[str, object] = {**_CONNECTION_OPTIONS, **given}
+    options: dict[str, object] = {**_CONNECTION_OPTIONS, **own_options, **given}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.strip("/"),
@@ -243,6 +249,15 @@ def database(url: str) -> dict[str, object]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
+
+
+def databases(url: str, replica_url: str) -> dict[str, dict[str, object]]:
+    """Django's DATABASES: the warehouse, and a standby of it where there is one. Raises TeitenError."""
+    entries = {"default": database(url)}
+    if replica_url:
+        # Who waits for a standby that does not answer waits for a page.
+        entries["replica"] = database(replica_url, _REPLICA, {"connect_timeout": 2}) | {"TEST": {"MIRROR": "default"}}
+    return entries
 
 
 def _flag(values: Mapping[str, str], name: str, default: bool) -> bool:

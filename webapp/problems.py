@@ -20,7 +20,7 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from results import warehouse
+from results import replica, warehouse
 from results.domain.document_limits import is_storable
 from results.domain.errors import (
     AgentError,
@@ -93,6 +93,14 @@ class ProblemMiddleware:
         return self.process_exception(request, TeitenError(what, where="form", todo=_("Write it anew.")))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if replica.is_of_replica(exception) and (match := request.resolver_match):
+            replica.read_again_from_primary(exception)
+            try:
+                response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+            except (TeitenError, DatabaseError) as error:
+                exception = error
+            else:
+                return response
         if problem := _away(exception):
             return _unavailable(request, problem)
         if not isinstance(exception, TeitenError):
@@ -197,6 +205,8 @@ def _unavailable(request: HttpRequest, problem: AwayError) -> HttpResponse:
 
 def api_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Return the API's response to an exception: {"error": {kind, what, where, why, todo, retryable[, problems]}}."""
+    if replica.is_of_replica(exception):
+        raise exception  # ProblemMiddleware reads the request again
     if problem := _away(exception):
         return Response({"error": in_json(problem.as_dict())}, status=503, headers=_RETRY_AFTER)
     if isinstance(exception, TeitenError):

@@ -57,6 +57,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "webapp.access.AddressMiddleware",
+    "webapp.replica.ReplicaMiddleware",
     "webapp.access.ReadingMiddleware",
     "webapp.problems.ProblemMiddleware",
 ]
@@ -76,7 +77,8 @@ TEMPLATES = [
         },
     },
 ]
-DATABASES = {"default": env.database(TEITEN.database_url)}
+DATABASES = env.databases(TEITEN.database_url, TEITEN.replica_url)
+DATABASE_ROUTERS = ["results.reading.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTHENTICATION_BACKENDS = ["webapp.access.Accounts"]
 PASSWORD_HASHERS = [

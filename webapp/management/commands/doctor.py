@@ -18,7 +18,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 
-from results import bundle_files, warehouse
+from results import bundle_files, replica, warehouse
 from results.bundle_storage import storage
 from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
@@ -112,6 +112,25 @@ def _warehouse() -> Iterator[Finding]:
     else:
         yield True, _("migrations are complete")
     yield from exposure.warehouse()
+    if replica.is_configured():
+        yield _replica()
+
+
+def _replica() -> Finding:
+    """Whether the standby that pages are read from is one of this warehouse, and how far behind it is."""
+    try:
+        state = replica.state()
+        primary, standby = replica.clusters()
+    except DatabaseError as error:
+        return False, _("the standby cannot be reached: {error}. Pages read the warehouse meanwhile", error=str(error))
+    if not state.is_standby or primary != standby:
+        return False, _("TEITEN_REPLICA_URL is no standby of this warehouse: pages may show something else")
+    if not state.is_read:
+        return False, _(
+            "the standby is {lag:.1f} s behind, or receives nothing: pages read the warehouse until it has caught up",
+            lag=state.lag_s,
+        )
+    return True, _("the standby is {lag:.1f} s behind", lag=state.lag_s)
 
 
 def _queue() -> Iterator[Finding]:
