@@ -27,6 +27,7 @@ class Environment:
     database_url: str
     replica_url: str
     redis_url: str
+    broker_url: str
     secret_key: str
     debug: bool
     allowed_hosts: tuple[str, ...]
@@ -76,6 +77,7 @@ def read(environ: Mapping[str, str] | None = None) -> Environment:
         database_url=values.get("TEITEN_DATABASE_URL", "postgresql://teiten@127.0.0.1:5432/teiten"),
         replica_url=values.get("TEITEN_REPLICA_URL", ""),
         redis_url=values.get("TEITEN_REDIS_URL", "redis://127.0.0.1:6379/0"),
+        broker_url=values.get("TEITEN_BROKER_URL", ""),
         secret_key=secret,
         debug=debug,
         allowed_hosts=_list(values, "TEITEN_ALLOWED_HOSTS", "127.0.0.1,localhost"),

@@ -27,6 +27,8 @@ from results.bundle_storage import storage
 from results.domain.errors import TeitenError
 from results.domain.messages import BLANK, linked
 from results.domain.messages import gettext_lazy as _
+from webapp.queue_servers import client, is_amqp, redis_url
+from workers import tasks
 
 log = logging.getLogger(__name__)
 PATIENCE_S = 3
@@ -88,7 +90,10 @@ def missing_migrations() -> int:
 
 
 def check_queue() -> None:
-    """Raises TeitenError for a Redis that does not answer."""
+    """Raises TeitenError for a Redis, or another broker, that does not answer."""
+    if is_amqp(settings.CELERY_BROKER_URL):
+        tasks.require_broker(_CONNECT_S)
+        return
     try:
         with queue_client(_CONNECT_S) as client:
             client.ping()
@@ -101,8 +106,8 @@ def queue_client(patience_s: float) -> redis.Redis:
     """Return a client of the queue that asks once.
 
     patience_s: seconds to connect, and to wait for an answer"""
-    url, once = settings.CELERY_BROKER_URL, Retry(NoBackoff(), 0)
-    return redis.Redis.from_url(url, socket_connect_timeout=patience_s, socket_timeout=patience_s, retry=once)
+    url, once = redis_url(settings.CELERY_BROKER_URL, settings.TEITEN_REDIS_URL), Retry(NoBackoff(), 0)
+    return client(url, socket_connect_timeout=patience_s, socket_timeout=patience_s, retry=once)
 
 
 def check_bundle_folder() -> None:

@@ -11,6 +11,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from results import VERSION
 from results.domain import messages
 from webapp import env
+from webapp.queue_servers import queue_server
 
 django_stubs_ext.monkeypatch()
 
@@ -195,7 +196,10 @@ EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starttls, MAIL.tls
 EMAIL_TIMEOUT = 10
 
-CELERY_BROKER_URL = TEITEN.redis_url
+TEITEN_REDIS_URL = TEITEN.redis_url
+BROKER = queue_server(TEITEN.broker_url, "TEITEN_BROKER_URL") if TEITEN.broker_url else queue_server(TEITEN.redis_url)
+CELERY_BROKER_URL = BROKER.url
+TEITEN_BROKER_OPTIONS = BROKER.options
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 LOGGING = {

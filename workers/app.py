@@ -53,6 +53,7 @@ app.conf.update(
         "max_retries": 1,
         "interval_start": 0,
         "interval_step": 0.1,
+        **settings.TEITEN_BROKER_OPTIONS,
     },
     task_publish_retry=False,
     timezone="UTC",

@@ -5,6 +5,7 @@ A task takes ids and makes one call: it is a doorbell; the database is the queue
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import socket
@@ -166,6 +167,20 @@ def messages_waiting() -> dict[str, int]:
     """Return how many messages wait in each queue. Raises TeitenError when Redis cannot be reached."""
     with _redis_errors():
         return {name: _messages_in(name) for name in QUEUES}
+
+
+def require_broker(patience_s: float) -> None:
+    """Raise TeitenError where the broker does not answer within this time."""
+    with app.connection_for_write(connect_timeout=patience_s) as broker:
+        try:
+            broker.ensure_connection(max_retries=1, interval_start=0, timeout=math.ceil(patience_s))
+        except (OperationalError, OSError) as error:
+            raise TeitenError(
+                _("The broker does not answer, or refuses Teiten."),
+                where="TEITEN_BROKER_URL",
+                why=str(error),
+                todo=_("Start it, or set TEITEN_BROKER_URL."),
+            ) from error
 
 
 @contextmanager

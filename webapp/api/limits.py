@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from results.domain.ip_addresses import network_of
+from webapp.queue_servers import client, redis_url
 
 log = logging.getLogger(__name__)
 PERIOD_S = 60
@@ -103,7 +104,7 @@ def counted(who: str, limit: int, now_s: float) -> Use | None:
     window = int(now_s // PERIOD_S)
     key = f"teiten:requests:{window}:{who}"
     try:
-        with _client(settings.CELERY_BROKER_URL).pipeline() as steps:
+        with _client(redis_url(settings.CELERY_BROKER_URL, settings.TEITEN_REDIS_URL)).pipeline() as steps:
             steps.incr(key)
             steps.expire(key, 2 * PERIOD_S)
             count, _ = steps.execute()
@@ -115,4 +116,4 @@ def counted(who: str, limit: int, now_s: float) -> Use | None:
 
 @cache
 def _client(url: str) -> redis.Redis:
-    return redis.Redis.from_url(url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S)
+    return client(url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S)

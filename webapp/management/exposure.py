@@ -8,16 +8,18 @@ import socket
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psycopg
 import redis
 from django.conf import settings
 from django.db import connection
 
+from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.models import Agent
 from results.own_addresses import is_own
+from webapp.queue_servers import client, is_amqp, redis_url
+from workers import tasks
 
 Finding = tuple[bool, str]  # (whether it is well, one line about it)
 _PATIENCE_S = 5
@@ -106,15 +108,26 @@ def warehouse() -> Iterator[Finding]:
 
 def queue() -> Iterator[Finding]:
     """Whether Redis lets in only who knows the password: a message in it is code in the worker."""
-    parts = urlsplit(settings.CELERY_BROKER_URL)
-    if parts.scheme == "unix":
+    url = settings.CELERY_BROKER_URL
+    if is_amqp(url):
+        yield _amqp()
+        return
+    if url.startswith("unix:"):
         return  # over a socket its folder decides
-    without_password = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    url = redis_url(url, settings.TEITEN_REDIS_URL)
     try:
-        redis.Redis.from_url(without_password, socket_connect_timeout=_PATIENCE_S).ping()
+        client(url, with_password=False, socket_connect_timeout=_PATIENCE_S).ping()
     except redis.AuthenticationError:
         yield True, _("asks for a password")
     except redis.RedisError as error:
         yield False, _("cannot be reached: {error}. Start it, or set TEITEN_REDIS_URL.", error=str(error))
     else:
         yield False, _("lets anybody in who reaches it: set requirepass, and TEITEN_REDIS_URL to redis://:password@…")
+
+
+def _amqp() -> Finding:
+    try:
+        tasks.require_broker(_PATIENCE_S)
+    except TeitenError as error:
+        return False, _("cannot be reached: {error}. Start it, or set TEITEN_BROKER_URL.", error=error.why)
+    return True, _("messages wait in the server of TEITEN_BROKER_URL")

@@ -31,6 +31,7 @@ from webapp.health import check_bundle_folder, missing_migrations
 from webapp.management import exposure, parts
 from webapp.management.command import TerminalCommand
 from webapp.management.exposure import Finding
+from webapp.queue_servers import is_amqp
 from workers import tasks
 from workers.registry import kinds
 
@@ -136,7 +137,7 @@ def _replica() -> Finding:
 def _queue() -> Iterator[Finding]:
     findings = list(exposure.queue())
     yield from findings
-    if not any("cannot be reached" in text for _, text in findings):
+    if not is_amqp(settings.CELERY_BROKER_URL) and not any("cannot be reached" in text for _, text in findings):
         yield from parts.queue()
 
 
