@@ -43,7 +43,7 @@ def foreign_key(model, name, related_name, to, index):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("results", "0032_report_languages")]
+    dependencies = [("results", "0036_stacks_and_blocks")]
 
     operations = [
         migrations.CreateModel(

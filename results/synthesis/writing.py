@@ -13,6 +13,7 @@ from numpy.random import Generator, default_rng
 
 from results import ingest, models, sql
 from results.agents import Contact, DiscoveredInstallation, record_contact, store_layers
+from results.checked_builds import store_checked_builds
 from results.domain import plan as plans
 from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from results.domain.errors import StateError
@@ -111,7 +112,7 @@ _RECORD = {
 _COLUMNS = {
     "run": (
         *("id", "plan_id", "name", "workload", "headline", "toml", "factors", "plan_hash", "seed", "blocks", "state"),
-        *("standing", "created_at", "started_at", "ended_at"),
+        *("standing", "agents", "created_at", "started_at", "ended_at"),
     ),
     "configuration": ("id", "run_id", "index", "name", "levels", "spec", "dimensions"),
     "trial": (
@@ -238,7 +239,7 @@ class _Writer:
         batch.run.append(
             (
                 *(run_id, plan.stored.pk, plan.plan.name, plan.plan.workload, plan.headline, plan.toml, plan.factors),
-                *(plan.plan.hash, plan.plan.seed, plan.blocks, "finished", self._standing()),
+                *(plan.plan.hash, plan.plan.seed, plan.blocks, "finished", self._standing(), [plan.agent]),
                 *(started_at, started_at, ended_at),
             )
         )
@@ -313,6 +314,7 @@ class _Writer:
             for table, columns in _COLUMNS.items():
                 sql.copy(f"results_{table}", columns, getattr(batch, table))
             ingest.copy_tables(batch.parsed)
+            store_checked_builds([attempt_id for _, attempt_id, parsed in batch.parsed if parsed.documents])
             for table, last in self.last_ids.items():
                 _continue_after(table, last)
         self.runs += len(batch.run)
