@@ -21,6 +21,7 @@ def main() -> int:
         cascade_load,
         changepoint,
         comparison,
+        dispatch,
         explorer,
         export,
         fidelity,
@@ -42,6 +43,7 @@ def main() -> int:
 
     parts = {
         "comparison": comparison,
+        "dispatch": dispatch,
         "explorer": explorer,
         "export": export,
         "fidelity": fidelity,

@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 RETRY_AFTER_S = 10.0
 _ASKED_EVERY_S = 2  # `count_startable`, by beat
+_MOST_SOON = 200  # trials that are looked at one by one
+_SOON, _STARTABLE = sql.load(__file__, "startable_soon"), sql.load(__file__, "startable")
+_FIRST, _COUNT = (_STARTABLE + sql.load(__file__, f"startable_{name}") for name in ("first", "count"))
 
 
 class _LostError(TeitenError):
@@ -34,7 +37,7 @@ class _LostError(TeitenError):
 
 @dataclass(frozen=True)
 class _Startable:
-    """left: attempts that wait to be picked up; agents: that are free and have a trial that waits for them."""
+    """left: attempts that wait to be picked up; agents: that are free, each the first of a trial that could start."""
 
     left: int
     agents: int
@@ -43,13 +46,14 @@ class _Startable:
 @dataclass(frozen=True)
 class _Candidate:
     id: int
+    run_id: int
     agents: tuple[int, ...]
 
 
 def count_startable(now: datetime) -> int:
     """Return how many attempts workers could take now, at most: those that wait to be picked up, and one for each agent
-    that is ready and free and that a trial waits for, unless the bundle folder has no room."""
-    [row] = sql.rows(_Startable, sql.load(__file__, "startable"), {"now": now})
+    that is the first of those of a trial that may run, unless the bundle folder has no room."""
+    [row] = sql.rows(_Startable, _COUNT, {"now": now})
     if row.agents and (why := bundle_files.why_no_room()):
         if now.second < _ASKED_EVERY_S:  # once a minute
             log.warning("no trial starts: the bundle folder %s", why)
@@ -65,23 +69,38 @@ def next_attempt(now: datetime, worker: str = "") -> int | None:
     bundle folder has no room: it would fail, and a trial has few attempts.
     """
     has_room = not bundle_files.why_no_room()
-    with transaction.atomic():
-        if (left := _left_attempt(now, worker)) is not None:
-            return left
-        candidates = sql.rows(_Candidate, sql.load(__file__), {"now": now}) if has_room else ()
-        if not candidates:
-            return None
-        trial = candidates[0]
-        Trial.objects.filter(pk=trial.id).update(
-            state=TrialState.RUNNING, state_at=now, attempts_made=F("attempts_made") + 1, phase="", error=None
-        )
-        row = Trial.objects.get(pk=trial.id)
-        number = row.attempts.count() + 1
-        attempt = Attempt.objects.create(run_id=row.run_id, trial=row, number=number, worker=worker)
-        if not lease.acquire(attempt.pk, trial.agents, now):
-            transaction.set_rollback(True)
-            return None
-        return attempt.pk
+    while True:
+        try:
+            with transaction.atomic():
+                attempt_id = _left_attempt(now, worker)
+                if attempt_id is None and has_room and (candidate := _candidate(now)):
+                    attempt_id = _begin(candidate, now, worker)
+                return attempt_id
+        except _TakenError:
+            continue
+
+
+class _TakenError(Exception):
+    """Another worker has just taken an agent of the trial; the next look sees it as busy."""
+
+
+def _candidate(now: datetime) -> _Candidate | None:
+    """Return the first trial that may run, locked."""
+    soon = sql.rows(_Candidate, _SOON, {"now": now, "most": _MOST_SOON})
+    candidates = soon or sql.rows(_Candidate, _FIRST, {"now": now})
+    return candidates[0] if candidates else None
+
+
+def _begin(candidate: _Candidate, now: datetime, worker: str) -> int:
+    """Begin a trial's next attempt, and return it. Raises _TakenError."""
+    Trial.objects.filter(pk=candidate.id).update(
+        state=TrialState.RUNNING, state_at=now, attempts_made=F("attempts_made") + 1, phase="", error=None
+    )
+    number = Attempt.objects.filter(trial=candidate.id).count() + 1
+    attempt = Attempt.objects.create(run_id=candidate.run_id, trial_id=candidate.id, number=number, worker=worker)
+    if not lease.acquire(attempt.pk, candidate.agents, now):
+        raise _TakenError
+    return attempt.pk
 
 
 def _left_attempt(now: datetime, worker: str) -> int | None:

@@ -35,13 +35,16 @@ _POLL_S = 0.2
 
 
 def acquire(attempt_id: int, agents: Sequence[int], now: datetime) -> bool:
-    """Lease all of the agents or none, in one statement; return whether it did. Call inside a transaction."""
+    """Lease all of the agents or none, in one statement; return whether it did. Call inside a transaction.
+
+    In order of their ids: of two that want the same ones one waits for the other, and neither for both."""
     count = sql.execute(
         """
         INSERT INTO results_lease (agent_id, attempt_id, acquired_at, heartbeat_at, expires_at)
         SELECT agent, %(attempt)s, %(now)s, %(now)s, %(expires)s
           FROM unnest(%(agents)s::bigint[]) AS agent
          WHERE NOT EXISTS (SELECT FROM results_lease WHERE agent_id = ANY(%(agents)s))
+         ORDER BY agent
         ON CONFLICT (agent_id) DO NOTHING
         """,
         {

@@ -179,6 +179,9 @@ class Trial(models.Model):
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
             models.Index(fields=["block", "id"], name="trial_by_block"),
             models.Index(
+                fields=["agents", "run", "position"], condition=models.Q(state="waiting"), name="trial_by_agents"
+            ),
+            models.Index(
                 fields=["-state_at", "-id"],
                 include=["agents"],
                 condition=~models.Q(state="waiting"),
