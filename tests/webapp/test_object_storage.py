@@ -98,7 +98,7 @@ def test_raw_files_are_read_from_the_bucket_and_none_stays_here(run: models.Run,
 
 def test_a_bundle_of_a_private_run_is_not_served(run: models.Run) -> None:
     row = attempts_of(run)[0]
-    models.Run.objects.filter(pk=run.pk).update(private=True)
+    models.Run.objects.filter(pk=run.pk).update(private=True, standing="exploratory")
     for path in ("bundle/", "file/workload/exit"):
         assert Client().get(f"/trials/{row.trial_id}/{row.number}/{path}").status_code == 404
 

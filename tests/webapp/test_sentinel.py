@@ -28,7 +28,7 @@ from workers.app import app
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "of-the-tests"
-PATIENCE_S = 90
+PATIENCE_S = 240
 
 
 @dataclass
