@@ -70,7 +70,7 @@ def report(trials: dict[int, list[ParsedTrial]], rounds: int, console: Console) 
     """Print what each length takes by table, and return the figures that have limits."""
     figures = []
     for length_s, parsed in trials.items():
-        sizes = _sizes_of_one(parsed, max(3, rounds))
+        sizes = _sizes_of_one(parsed, max(rounds, 2000 // length_s))  # a small table's pages are not full
         samples = fmean(sum(len(series.values) for series in one.series) for one in parsed)
         total, of_series = sum(size.total for size in sizes.values()), sizes["seriesgroup"].total
         table = Table(f"{length_s} s, {len(parsed[0].series)} series", "rows", "aside", "indexes", "bytes an attempt")

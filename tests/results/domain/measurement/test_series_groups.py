@@ -25,8 +25,9 @@ def trials(draw: st.DrawFn) -> list[Series]:
         count = len(times_s) or draw(st.integers(0, 4))
         values = draw(st.lists(FLOATS, min_size=count, max_size=count))
         step_s = 0.0 if times_s else 1.0
-        series.append(Series(name, node, draw(st.sampled_from(["B", "%"])), start_s, step_s, tuple(values), label,
-                             tuple(times_s)))  # fmt: skip
+        series.append(
+            Series(name, node, draw(st.sampled_from(["B", "%"])), start_s, step_s, tuple(values), label, tuple(times_s))
+        )
     return series
 
 
@@ -60,10 +61,18 @@ def test_a_row_has_a_bounded_number_of_values() -> None:
 def series_in(group: SeriesGroup) -> list[Series]:
     starts = range(0, group.length * len(group.names), group.length) if group.length else [0] * len(group.names)
     return [
-        Series(name, group.node, unit, group.start_s, group.step_s, group.values[start : start + group.length], label,
-               group.times_s)
+        Series(
+            name,
+            group.node,
+            unit,
+            group.start_s,
+            group.step_s,
+            group.values[start : start + group.length],
+            label,
+            group.times_s,
+        )
         for name, label, unit, start in zip(group.names, group.labels, group.units, starts, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def bits(series: Series) -> tuple[str | bytes, ...]:
