@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +23,10 @@ LEVEL = 0.01
 FEWEST = 10  # values in which any change can reach LEVEL
 PERMUTATIONS = 999
 _BATCH = 111
+_PARTS = 3  # of a batch, after each of which the chance may be known to be too large
 _CLIP = 3.0  # robust standard deviations from the median: as much as one value can count
 _MOST = 400  # of the newest values that are looked at: the work grows with the square
+_REMEMBERED = 500  # series of which the answer is kept: a line is asked for again and again, and rarely grows
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +63,14 @@ def change_points(
     minimum_effect: the smallest relative change of the level that is reported (0.02 = 2 %).
     minimum_segment: the fewest values that make a level, so that no single spike does.
     level: the chance of a false alarm in a series without change."""
-    series = np.asarray(values, dtype=float)
+    return _change_points(tuple(map(float, values)), minimum_effect, minimum_segment, level, permutations, seed)
+
+
+@lru_cache(_REMEMBERED)
+def _change_points(
+    values: tuple[float, ...], minimum_effect: float, minimum_segment: int, level: float, permutations: int, seed: int
+) -> tuple[ChangePoint, ...]:
+    series = np.asarray(values)
     if not np.isfinite(series).all():
         raise ValueError("a value is not finite")
     if minimum_segment < 2:
@@ -103,14 +114,9 @@ class _Test:
         scores = _scores(series)
         if not scores.any():
             return None
-        strengths, starts = self._strongest(scores[None, :])
-        best = int(np.argmax(strengths[:, 0]))
-        strength = float(strengths[best, 0])
+        first, last, strength = self._strongest(scores)
         p = self._chance(scores, strength)
-        if p > self.level:
-            return None
-        length = best + self.minimum
-        return int(starts[best, 0]), int(starts[best, 0]) + length, p
+        return None if p > self.level else (first, last, p)
 
     def _chance(self, scores: Floats, strength: float) -> float:
         """How often an order by chance is as strong, the true order counted in. Stops where it cannot be few."""
@@ -118,31 +124,60 @@ class _Test:
         while done < self.permutations:
             count = min(_BATCH, self.permutations - done)
             orders = self.random.permuted(np.broadcast_to(scores, (count, len(scores))), axis=1)
-            strengths, _ = self._strongest(orders)
-            reached += int((strengths.max(axis=0) >= strength - 1e-9).sum())
-            done += count
-            if (reached + 1) / (self.permutations + 1) > self.level:
-                break
+            for some in np.array_split(orders, _PARTS):
+                reached += self._reached(some, strength - 1e-9)
+                done += len(some)
+                if (reached + 1) / (self.permutations + 1) > self.level:
+                    return (reached + 1) / (done + 1)
         return (reached + 1) / (done + 1)
 
-    def _strongest(self, scores: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """For every length of a stretch (rows) and every order (columns of the result, rows of `scores`): the largest
-        standardised sum, and where the stretch begins. What is left of the series on either side of it must be a level
-        of its own, or nothing."""
-        orders, n = scores.shape
-        sums = np.concatenate([np.zeros((orders, 1)), scores.cumsum(axis=1)], axis=1)
-        lengths = range(self.minimum, n - self.minimum + 1)
-        strengths = np.empty((len(lengths), orders))
-        starts = np.empty((len(lengths), orders), dtype=np.int64)
-        for row, length in enumerate(lengths):
-            rest = n - length
-            allowed = np.r_[0, self.minimum : rest - self.minimum + 1, rest] if rest else np.zeros(1, dtype=int)
-            sizes = np.abs(sums[:, allowed + length] - sums[:, allowed])
-            largest = sizes.argmax(axis=1)
-            deviation = (length * rest / (n - 1)) ** 0.5
-            strengths[row] = sizes[np.arange(orders), largest] / deviation
-            starts[row] = allowed[largest]
-        return strengths, starts
+    def _strongest(self, scores: Floats) -> tuple[int, int, float]:
+        """(first, behind last, standardised sum) of the stretch whose sum is the largest. What is left of the series on
+        either side of it must be a level of its own, or nothing."""
+        n = len(scores)
+        sums = _sums(scores[None, :])[0]
+        lengths = np.arange(self.minimum, n - self.minimum + 1)[:, None]
+        starts = np.arange(n + 1)[None, :]
+        ends = starts + lengths
+        level_before = (starts == 0) | (starts >= self.minimum)
+        level_behind = (ends == n) | (ends <= n - self.minimum)
+        sizes = np.abs(sums[np.minimum(ends, n)] - sums[starts]) / _deviation(lengths, n)
+        sizes[~(level_before & level_behind)] = -1
+        row, start = np.unravel_index(sizes.argmax(), sizes.shape)
+        return int(start), int(ends[row, start]), float(sizes[row, start])
+
+    def _reached(self, orders: Floats, strength: float) -> int:
+        """In how many orders (rows) a stretch is as strong. No sum of a stretch is above the range of the sums from the
+        beginning, so that of most lengths few orders are looked at."""
+        n = orders.shape[1]
+        sums = _sums(orders)
+        ranges = sums.max(axis=1) - sums.min(axis=1)
+        by_range = ranges.argsort()[::-1]
+        sums = sums[by_range]
+        lengths = np.arange(self.minimum, n - self.minimum + 1)
+        deviations = _deviation(lengths, n)
+        possible = (ranges / deviations[:, None] >= strength).sum(axis=1)
+        reached = np.zeros(len(orders), dtype=bool)
+        for length, deviation, count in zip(
+            lengths[possible > 0], deviations[possible > 0], possible[possible > 0], strict=True
+        ):
+            some, rest = sums[:count], n - length
+            inner = slice(self.minimum, max(rest - self.minimum + 1, self.minimum))
+            edges = np.abs(some[:, [length, n]] - some[:, [0, rest]])
+            inside = np.abs(some[:, inner.start + length : inner.stop + length] - some[:, inner])
+            largest = np.maximum(edges.max(axis=1), inside.max(axis=1, initial=0))
+            reached[:count] |= largest / deviation >= strength
+        return int(reached.sum())
+
+
+def _sums(orders: Floats) -> Floats:
+    """Of each order (row) the sums of its first 0, 1, … scores."""
+    return np.concatenate([np.zeros((len(orders), 1)), orders.cumsum(axis=1)], axis=1)
+
+
+def _deviation(length: Any, n: int) -> Any:
+    """The standard deviation of the sum of so many of n scores in an order by chance."""
+    return (length * (n - length) / (n - 1)) ** 0.5
 
 
 def _scores(series: Floats) -> Floats:

@@ -50,6 +50,27 @@ def test_the_coal_mines_become_safer_about_1890() -> None:
     assert change.after < change.before
 
 
+@pytest.mark.parametrize(
+    ("n", "seed", "changes"),
+    [
+        (24, 4, []),
+        (60, 5, [(15, 0.008), (31, 0.008)]),
+        (90, 7, [(16, 0.001), (46, 0.001)]),
+        (150, 6, [(49, 0.001), (75, 0.001), (104, 0.006), (112, 0.006)]),
+        (230, 8, [(77, 0.001), (117, 0.001)]),
+        (410, 9, [(137, 0.001), (205, 0.001)]),
+    ],
+)
+def test_looking_at_few_stretches_answers_as_looking_at_all_did(
+    n: int, seed: int, changes: list[tuple[int, float]]
+) -> None:
+    """Recorded of version 1 when it computed the sum of every stretch of every order."""
+    values = 1000 * np.exp(np.random.default_rng(seed).normal(0, 0.02, n))
+    values[n // 3 : n // 2] *= 0.975
+    values[n // 4] *= 0.5
+    assert [(change.index, round(change.p, 6)) for change in change_points(values)] == changes
+
+
 @pytest.mark.parametrize("n", [10, 40, 120])
 def test_false_alarms_are_as_rare_as_promised(n: int) -> None:
     assert share(lambda random: steady(random, n), 400) <= 2.5 * LEVEL
