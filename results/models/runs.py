@@ -118,6 +118,8 @@ class Configuration(models.Model):
     levels: factor → label of its level
     spec: `results.domain.matrix.TrialSpec.to_json()`
     dimensions: see `results.domain.matrix.dimensions`
+    family: hash of what it shares with the configurations that trends join to one line, everything but the run and the
+        server's version; the function family_of is in migration 0033
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")
@@ -126,13 +128,21 @@ class Configuration(models.Model):
     levels = models.JSONField()
     spec = models.JSONField()
     dimensions = models.JSONField()
+    family = models.GeneratedField(
+        expression=models.Func("levels", "dimensions", function="family_of"),
+        output_field=models.UUIDField(),
+        db_persist=True,
+    )
 
     objects = OfVisibleRuns["Configuration"]()
 
     class Meta:
         ordering = ["run", "index"]
         constraints = [models.UniqueConstraint(fields=["run", "index"], name="one_configuration_an_index")]
-        indexes = [GinIndex(fields=["dimensions"], name="configuration_dimensions", opclasses=["jsonb_path_ops"])]
+        indexes = [
+            GinIndex(fields=["dimensions"], name="configuration_dimensions", opclasses=["jsonb_path_ops"]),
+            models.Index(fields=["family", "run"], name="configuration_by_family"),
+        ]
 
 
 class Trial(models.Model):
