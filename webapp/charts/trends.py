@@ -13,7 +13,7 @@ from results.domain.messages import localized
 from results.domain.units import format_quantity, scale_for
 from results.queries.trends.annotations import AnnotationRow
 from results.queries.trends.families import COMMIT, DATE, VERSION
-from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint
 from webapp.charts.style import Figure, axis, colour, dates, escape, json_numbers, layout, mark, with_unit
 from webapp.language import joined
 
@@ -95,6 +95,8 @@ def _line(
     by_date = trend.selection.x == DATE
     flat = [(point, value) for point in line.points for value in point.values]
     unit = trend.metric.unit
+    replicate = gettext("run {run}, replicate {replicate}")
+    versions = {point.level: escape(joined(point.versions)) for point in line.points}
     replicates = {
         "type": "scatter",
         "name": name,
@@ -102,8 +104,8 @@ def _line(
         "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
         "y": json_numbers([value.value / divisor for _, value in flat]),
         "text": [
-            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>{_replicate(v)} · "
-            f"{escape(joined(p.versions))} · {v.at:%Y-%m-%d %H:%M}"
+            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>"
+            f"{replicate.format(run=v.run_id, replicate=v.block)} · {versions[p.level]} · {_iso(v.at)[:-3]}"
             for p, v in flat
         ],
         "customdata": [trial_url(value.trial_id) for _, value in flat],
@@ -120,10 +122,6 @@ def _line(
         "hoverinfo": "skip",
     }
     return [replicates, medians, *_levels(line, number, divisor, position)]
-
-
-def _replicate(value: TrendValue) -> str:
-    return gettext("run {run}, replicate {replicate}").format(run=value.run_id, replicate=value.block)
 
 
 def _levels(
@@ -220,4 +218,4 @@ def _and_more(count: int) -> list[str]:
 
 
 def _iso(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M:%S}"
+    return moment.isoformat(" ", "seconds")[:19]

@@ -23,17 +23,18 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
 from results.queries.shared.configurations import ConfigurationRow, configurations
-from results.queries.shared.run_filter import KeptRuns, run_filter_choices
+from results.queries.shared.run_filter import run_filter_choices
 from results.queries.shared.side_by_side import RUN, VERSION, side_by_side
 from results.queries.trends.annotations import AnnotationRow, list_annotations
 from results.queries.trends.environment_changes import EnvironmentChange
 from results.queries.trends.families import (
     DATE,
+    NO_RUNS,
     Family,
     TrendSelection,
     choose,
-    families,
     followed_runs,
+    known_families,
     released,
     shortest,
 )
@@ -43,7 +44,7 @@ from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import axis_words, logarithmic, trends_figure
 from webapp.language import joined
-from webapp.links import difference_url, trial_url
+from webapp.links import by_number, difference_url, trial_url
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
@@ -51,7 +52,8 @@ from webapp.trends.chooser import chooser
 from webapp.trends.state import HELD, METRIC_WAS
 from webapp.trends.words import change_words, kind_words, points_words
 
-MOST_ROWS = 60
+MOST_ROWS = 20
+MOST_TRIALS = 40  # of a cell, that are named
 MOST_ENVIRONMENTS = 20
 
 
@@ -60,8 +62,8 @@ MOST_ENVIRONMENTS = 20
 def index(request: HttpRequest) -> HttpResponse:
     query = request.META["QUERY_STRING"]
     selection = trendstate.read(query)
-    kept = followed_runs(selection) if selection.plan or selection.workload else KeptRuns((), 0)
-    known = families(selection.plan, selection.workload, kept.ids) if selection.plan or selection.workload else []
+    runs = followed_runs(selection) if selection.plan or selection.workload else NO_RUNS
+    known = known_families(selection, runs) if selection.plan or selection.workload else []
     selection = shortest(_without_leftovers(selection, known, request.GET), known)
     short = trendstate.write(selection)
     fragment = wants_fragment(request)
@@ -70,8 +72,9 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(address)
     context = {"selection": selection, "query": short}
     if selection.plan or selection.workload:
-        trend = trend_of(kept, choose(selection, known))
+        trend = trend_of(runs, choose(selection, known))
         context |= _context(trend, list_annotations(plan=selection.plan), request, short)
+        context |= _other_runs(selection, trend.earlier)
     else:
         context |= _choices(followed())
     template = "trends/_trends.html" if fragment else "trends/index.html"
@@ -143,23 +146,36 @@ class ShiftRow:
 
 
 @dataclass(frozen=True)
+class LevelCell:
+    """A point of a line in the table.
+
+    n: how many trials it is made of.
+    trials: (number, address, value and run in words) of the first of them."""
+
+    median: str
+    n: int
+    trials: tuple[tuple[int, str, str], ...]
+
+
+@dataclass(frozen=True)
 class LevelRow:
     """One level of x as a row of the table.
 
-    cells: a point a line, None where the line has none."""
+    cells: a cell a line, None where the line has no point."""
 
     level: str
     run_id: int | None
     at: datetime
     versions: str
-    cells: tuple[tuple[str, TrendPoint] | None, ...]
+    cells: tuple[LevelCell | None, ...]
 
 
 def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
     metric = localized(trend.metric.label)
     names = [line.name or metric for line in trend.lines]
     which = joined(text for text in (trend.selection.label, trend.selection.node) if text)
-    figure = trends_figure(trend, annotations, trial_url=trial_url, difference_url=difference_url)
+    of_trial = by_number(trial_url(0))
+    figure = trends_figure(trend, annotations, trial_url=of_trial, difference_url=difference_url)
     return {
         "trend": trend,
         "chosen": trend.selection,
@@ -184,6 +200,15 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
     }
 
 
+def _other_runs(selection: TrendSelection, earlier: int | None) -> dict[str, str]:
+    """Return the addresses of the same trend of the runs before these, and of the newest, '' where it shows them."""
+
+    def address(before: int | None) -> str:
+        return f"{reverse('trends')}?{trendstate.write(replace(selection, before=before))}"
+
+    return {"earlier": address(earlier) if earlier else "", "newest": address(None) if selection.before else ""}
+
+
 def _environments(trend: Trend) -> dict[str, Any]:
     """Changes of the environment, the newest first."""
     newest = trend.environments[::-1][:MOST_ENVIRONMENTS]
@@ -197,7 +222,7 @@ def _levels(trend: Trend) -> dict[str, Any]:
     medians = [point.median for line in trend.lines for point in line.points]
     unit = scale_for(max(medians, default=1.0), trend.metric.unit)
     return {
-        "level_rows": level_rows(trend, unit)[:MOST_ROWS],
+        "level_rows": level_rows(trend, unit, MOST_ROWS),
         "more_levels": max(len(trend.levels) - MOST_ROWS, 0),
         "unit": unit[1],
     }
@@ -281,10 +306,11 @@ def _beside(
     )
 
 
-def level_rows(trend: Trend, unit: tuple[float, str]) -> list[LevelRow]:
+def level_rows(trend: Trend, unit: tuple[float, str], most: int | None = None) -> list[LevelRow]:
     """Newest, or last in order, first. Medians in the unit that is shown."""
     points_of = [{point.level: point for point in line.points} for line in trend.lines]
-    return [_level_row(level, [points.get(level) for points in points_of], trend, unit) for level in trend.levels[::-1]]
+    levels = trend.levels[::-1][:most]
+    return [_level_row(level, [points.get(level) for points in points_of], trend, unit) for level in levels]
 
 
 def _level_row(level: str, points: Sequence[TrendPoint | None], trend: Trend, unit: tuple[float, str]) -> LevelRow:
@@ -298,8 +324,21 @@ def _level_row(level: str, points: Sequence[TrendPoint | None], trend: Trend, un
         run_id=there[0].runs[0] if trend.selection.x == DATE else None,
         at=min(point.at for point in there),
         versions=joined(versions),
-        cells=tuple((format_number(point.median / unit[0]), point) if point else None for point in points),
+        cells=tuple(_level_cell(point, trend.metric.unit, unit) if point else None for point in points),
     )
+
+
+def _level_cell(point: TrendPoint, unit: str, shown: tuple[float, str]) -> LevelCell:
+    """Return the cell of one point.
+
+    unit: the metric's.
+    shown: that of the table."""
+    of_trial, text = by_number(trial_url(0)), gettext("{value}, run {run}")
+    trials = tuple(
+        (one.trial_id, of_trial(one.trial_id), text.format(value=format_quantity(one.value, unit), run=one.run_id))
+        for one in point.values[:MOST_TRIALS]
+    )
+    return LevelCell(format_number(point.median / shown[0]), point.n, trials)
 
 
 def _back(request: HttpRequest) -> HttpResponse:

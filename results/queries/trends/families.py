@@ -12,7 +12,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
-from results.queries.shared.run_filter import NO_FILTER, KeptRuns, RunFilter, kept_runs
+from results.queries.shared.run_filter import NO_FILTER, RunFilter
 from results.queries.shared.selection import JOINT, dimensions
 from results.queries.shared.words import name_of
 
@@ -21,6 +21,8 @@ INSTALLATION = "installation"
 TEITEN, THIS = "teiten", "this"  # which Teiten measured it, and that level of it
 AXES = (DATE, VERSION, COMMIT)
 MOST_LINES = 12
+MOST_RUNS = 400  # of a line, which are as many points as changes of level are sought in
+MOST_CONFIGURATIONS = 1_000  # of the newest runs, of which families are known
 _FIRST_SERIES = (INSTALLATION, "access_method", "topology")
 _MOST_NAMES = 20
 
@@ -34,7 +36,8 @@ class TrendSelection:
     series: dimensions with commas between them, a line for each of their levels; None for the default choice, '' for
         one line.
     metric, node, label: '' for the first.
-    runs: of which runs besides, by agent, tag and date."""
+    runs: of which runs besides, by agent, tag and date.
+    before: only runs with a smaller number than this one; None for the newest."""
 
     plan: str = ""
     workload: str = ""
@@ -45,18 +48,37 @@ class TrendSelection:
     node: str = ""
     label: str = ""
     runs: RunFilter = NO_FILTER
+    before: int | None = None
+
+
+@dataclass(frozen=True)
+class FollowedRuns:
+    """The kept runs of a plan or workload that a filter lets through.
+
+    ids: the newest, or those before one, the newest first, at most MOST_RUNS + 1.
+    kept: how many there are in all.
+    exploratory: how many more there would be, were all kept that are exploratory."""
+
+    ids: tuple[int, ...]
+    kept: int
+    exploratory: int
+
+
+NO_RUNS = FollowedRuns((), 0, 0)
 
 
 @dataclass(frozen=True)
 class Family:
     """Configurations, of any number of runs, that are equal in everything but the server's version.
 
+    key: hash of what is equal, and which Teiten measured it, with a space between.
     texts: dimension → level.
-    configurations: their ids.
+    configurations: their ids in the runs that were asked for.
     done: number of trials that count.
     newest_run: the newest run with such a trial.
     factors: dimensions that a plan of theirs varied."""
 
+    key: str
     texts: Mapping[str, str]
     configurations: tuple[int, ...]
     done: int
@@ -90,33 +112,49 @@ class Choice:
 
     selection: TrendSelection  # complete
     held: Mapping[str, str]  # dimension → the one value that it is held at by default
-    lines: Mapping[str, tuple[int, ...]]  # name → its families' configurations
+    lines: Mapping[str, tuple[str, ...]]  # name → keys of its families
     newest_run: int | None
     facets: tuple[FamilyFacet, ...]
     first_series: str  # what the series are by default
     left_out: int  # lines beyond the most that are drawn
-    installations: Mapping[int, str] = field(
+    installations: Mapping[str, str] = field(
         default_factory=dict
-    )  # of configurations, where a line goes on with another
+    )  # by keys of families, where a line goes on with another
 
 
-def families(plan: str = "", workload: str = "", runs: Sequence[int] | None = None) -> list[Family]:
-    """Of all runs of a plan, of a workload, or of those named. One query. Raises TeitenError for a plan that there is
-    not, and for a workload that never ran."""
-    parameters = {"plan": plan, "workload": workload, "runs": None if runs is None else list(runs)}
-    rows = sql.rows(Family, sql.load(__file__, "trends_families"), parameters)
-    if not rows:
-        _require("plan", plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
+def families(runs: Sequence[int], most: int | None = None) -> list[Family]:
+    """Return what was measured in these runs. One query.
+
+    runs: the newest first.
+    most: only in the newest of them, with about so many configurations together; None for all."""
+    parameters = {"runs": sql.array(runs), "most": most}
+    return [family for family in sql.rows(Family, sql.load(__file__, "trends_families"), parameters) if family.done]
+
+
+def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Family]:
+    """Return the families that a selection can choose from: of its newest runs, with MOST_CONFIGURATIONS together. At
+    most three queries. Raises TeitenError for a plan that there is not, and for a workload that never ran."""
+    if not followed.kept:
+        _require("plan", selection.plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
         ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
-        _require("workload", workload, ran.distinct())
-    return [family for family in rows if family.done]
+        _require("workload", selection.workload, ran.distinct())
+    return families(followed.ids[:MOST_RUNS], MOST_CONFIGURATIONS)
 
 
-def followed_runs(selection: TrendSelection) -> KeptRuns:
+def followed_runs(selection: TrendSelection) -> FollowedRuns:
     """Return the kept runs of the selection's plan and workload. One query."""
-    plans = (selection.plan,) if selection.plan else ()
-    workloads = (selection.workload,) if selection.workload else ()
-    return kept_runs(replace(selection.runs, plans=plans), workloads)
+    chosen = selection.runs
+    parameters = {
+        "plan": selection.plan,
+        "workload": selection.workload,
+        "agents": list(chosen.agents),
+        "tags": list(chosen.tags),
+        "since": chosen.since,
+        "until": chosen.until,
+        "before": selection.before,
+        "most": MOST_RUNS + 1,
+    }
+    return sql.rows(FollowedRuns, sql.load(__file__, "trends_runs"), parameters)[0]
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
@@ -191,12 +229,9 @@ def _apart(chosen: TrendSelection, follows: Collection[str]) -> list[str]:
     return [*series, *(name for name in several if name not in {*series, *follows})]
 
 
-def _installations(shown: Sequence[Family]) -> dict[int, str]:
-    """Return configuration → its installation."""
-    installations: dict[int, str] = {}
-    for family in shown:
-        installations |= dict.fromkeys(family.configurations, family.level(INSTALLATION))
-    return installations
+def _installations(shown: Sequence[Family]) -> dict[str, str]:
+    """Return key of a family → its installation."""
+    return {family.key: family.level(INSTALLATION) for family in shown}
 
 
 def shortest(selection: TrendSelection, known: Sequence[Family]) -> TrendSelection:
@@ -256,14 +291,14 @@ def _most_measured(name: str, families: Sequence[Family]) -> str:
     return max(sorted_levels(trials, name), key=lambda text: trials[text])
 
 
-def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return name of a line → its families' configurations.
+def _lines(shown: Sequence[Family], apart: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return name of a line → keys of its families.
 
     apart: the dimensions that tell lines apart."""
-    lines: dict[tuple[str, ...], tuple[int, ...]] = {}
+    lines: dict[tuple[str, ...], tuple[str, ...]] = {}
     for family in shown:
         levels = tuple(map(family.level, apart))
-        lines[levels] = (*lines.get(levels, ()), *family.configurations)
+        lines[levels] = (*lines.get(levels, ()), family.key)
     orders = [sorted_levels([levels[index] for levels in lines], name) for index, name in enumerate(apart)]
     ordered = sorted(lines, key=lambda levels: [order.index(text) for order, text in zip(orders, levels, strict=True)])
     return {JOINT.join(levels): lines[levels] for levels in ordered}

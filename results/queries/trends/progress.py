@@ -140,7 +140,7 @@ def progress(run_id: int) -> Progress:
     unmeasured = replace(nothing, comparison=beside)
     if metric is None:
         return unmeasured
-    lines = _lines(families(runs=[*runs, run.pk]), metric, [*reversed(runs), run.pk])
+    lines = _lines(families([run.pk, *runs]), metric, [*reversed(runs), run.pk])
     return _compared(unmeasured, lines, metric.row(), own)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from results import sql
 from results.domain.errors import TeitenError
@@ -18,7 +19,6 @@ from results.domain.statistics.verdict import Kind, direction
 from results.queries.shared.facets import MetricChoice, metrics_of
 from results.queries.shared.metrics import MetricRow, unknown
 from results.queries.shared.ordering import sorted_levels
-from results.queries.shared.run_filter import KeptRuns
 from results.queries.shared.selection import JOINT, unknown_choice
 from results.queries.shared.words import name_of
 from results.queries.trends.environment_changes import EnvironmentChange, Step, environment_changes
@@ -26,14 +26,18 @@ from results.queries.trends.families import (
     COMMIT,
     DATE,
     INSTALLATION,
+    MOST_RUNS,
     VERSION,
     Choice,
     FamilyFacet,
+    FollowedRuns,
     TrendSelection,
     choose,
-    families,
     followed_runs,
+    known_families,
 )
+
+MOST_VALUES = 2_000  # of a trend: an answer of less than a megabyte
 
 _COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
 
@@ -109,6 +113,8 @@ class Trend:
     without_commit: trials whose build does not name its commit, where x is commit.
     kept, exploratory: runs of the plan or workload that the filter lets through, by their standing; only kept ones are
         followed.
+    runs: how many of the kept ones are shown here, the newest, or the newest before the selection's `before`.
+    earlier: the selection's `before` that shows those before them; None where there are none.
     method: version of the search for changes.
     level: its chance of a false alarm a line.
     minimum_segment: the fewest points that make a level.
@@ -127,6 +133,8 @@ class Trend:
     without_commit: int
     kept: int
     exploratory: int
+    runs: int
+    earlier: int | None
     method: int = METHOD
     level: float = LEVEL
     minimum_segment: int = MINIMUM_SEGMENT
@@ -157,17 +165,17 @@ def followed() -> list[Followed]:
 
 
 def trend(selection: TrendSelection) -> Trend:
-    """At most six queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
+    """At most eight queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
     metric."""
-    kept = followed_runs(selection)
-    return trend_of(kept, choose(selection, families(selection.plan, selection.workload, kept.ids)))
+    runs = followed_runs(selection)
+    return trend_of(runs, choose(selection, known_families(selection, runs)))
 
 
-def trend_of(kept: KeptRuns, choice: Choice) -> Trend:
-    """As `trend`, of families of these runs that were chosen before. At most four queries."""
+def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:
+    """As `trend`, of families of these runs that were chosen before. At most five queries."""
     metrics = metrics_of([choice.newest_run]) if choice.newest_run else []
     chosen, metric = _with_metric(choice.selection, metrics)
-    rows = _replicates(chosen, choice)
+    rows, runs = _replicates(chosen, choice, followed.ids[:MOST_RUNS])
     missing = sum(not row.level(chosen.x) for row in rows)
     rows = [row for row in rows if row.level(chosen.x)]
     by_line = _by_line(choice, rows, chosen.x)
@@ -185,8 +193,10 @@ def trend_of(kept: KeptRuns, choice: Choice) -> Trend:
         first_series=choice.first_series,
         left_out=choice.left_out,
         without_commit=missing,
-        kept=len(kept.ids),
-        exploratory=kept.exploratory,
+        kept=followed.kept,
+        exploratory=followed.exploratory,
+        runs=len(runs),
+        earlier=runs[-1] if len(runs) < len(followed.ids) and runs else None,
     )
 
 
@@ -223,13 +233,13 @@ def _require(metric: str, which: str, text: str, there: Sequence[str]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Replicate:
-    configuration: int
+class _Replicate(NamedTuple):
+    key: str
     run_id: int
     trial_id: int
     attempt_id: int
     block: int
+    position: int
     at: datetime
     environment: str
     version: str
@@ -243,29 +253,45 @@ class _Replicate:
         return TrendValue(self.trial_id, self.attempt_id, self.run_id, self.block, self.at, self.value)
 
 
-def _replicates(chosen: TrendSelection, choice: Choice) -> list[_Replicate]:
-    configurations = [one for several in choice.lines.values() for one in several]
+def _replicates(chosen: TrendSelection, choice: Choice, runs: Sequence[int]) -> tuple[list[_Replicate], Sequence[int]]:
+    """Return what the lines measured in the newest of these runs, in the order of time, and the runs that this is all
+    of: those with MOST_VALUES together, but one at least. One query, two for a run with more."""
+    keys = [key for several in choice.lines.values() for key in several]
+    if not (keys and runs):
+        return [], runs
+    rows = _values(chosen, keys, runs, MOST_VALUES + 1)
+    if len(rows) > MOST_VALUES:
+        newest, cut = rows[0].run_id, rows[-1].run_id
+        runs = [run for run in runs if run > cut or run == newest]
+        whole = [row for row in rows if row.run_id != cut]
+        rows = whole or _values(chosen, keys, [newest], None)
+    return sorted(rows, key=lambda row: (row.at, row.run_id, row.position)), runs
+
+
+def _values(chosen: TrendSelection, keys: Sequence[str], runs: Sequence[int], most: int | None) -> Sequence[_Replicate]:
+    """Return what the families measured in these runs, the newest run first, so many values at most."""
     parameters = {
-        "configurations": configurations,
+        "families": [key.partition(" ")[0] for key in keys],
+        "keys": list(keys),
+        "runs": sql.array(runs),
         "metric": chosen.metric,
         "node": chosen.node,
         "label": chosen.label,
         "builds": chosen.x == COMMIT,
+        "most": most,
     }
-    return sql.rows(_Replicate, sql.load(__file__, "trends_points"), parameters) if configurations else []
+    return sql.tuples(_Replicate, sql.load(__file__, "trends_points"), parameters)
 
 
 def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, list[_Replicate]]:
     """Return the lines that have a replicate. Where two installations measured the same level, they are no successors
     of each other: then each is a line of its own."""
-    line_of: dict[int, str] = {}
-    for name, configurations in choice.lines.items():
-        line_of |= dict.fromkeys(configurations, name)
+    line_of = {key: name for name, keys in choice.lines.items() for key in keys}
     apart = _measured_twice(line_of, choice.installations, rows, x)
     lines: dict[tuple[str, str], list[_Replicate]] = {}
     for row in rows:
-        name = line_of[row.configuration]
-        installation = choice.installations[row.configuration] if name in apart else ""
+        name = line_of[row.key]
+        installation = choice.installations[row.key] if name in apart else ""
         lines.setdefault((name, installation), []).append(row)
     names = list(choice.lines)
     installations = ["", *sorted_levels(choice.installations.values(), INSTALLATION)]
@@ -274,13 +300,13 @@ def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, li
 
 
 def _measured_twice(
-    line_of: Mapping[int, str], installations: Mapping[int, str], rows: Sequence[_Replicate], x: str
+    line_of: Mapping[str, str], installations: Mapping[str, str], rows: Sequence[_Replicate], x: str
 ) -> set[str]:
     """Return the lines on which several installations measured the same level."""
     there: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        level = (line_of[row.configuration], row.level(x))
-        there.setdefault(level, set()).add(installations.get(row.configuration, ""))
+        level = (line_of[row.key], row.level(x))
+        there.setdefault(level, set()).add(installations.get(row.key, ""))
     return {name for (name, _), several in there.items() if len(several) > 1}
 
 

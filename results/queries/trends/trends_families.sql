@@ -1,40 +1,38 @@
--- One row a configuration family: what is equal in all its configurations. Followed, and so no part of it: the run and
--- the server's version. The installation is what the plan calls it ('18'), not what that was on the day ('18.1').
+-- One row a configuration family of some runs (the newest first): what is equal in all its configurations (family_of in
+-- migration 0033). Of so many runs, from the newest on, that they have about `most` configurations.
 -- The agents of a run from another Teiten are others, whatever they are called: `teiten` tells them apart, by the run
 -- where the address of the other one is not known.
-SELECT
-    dimensions::json AS texts,
-    array_agg(id ORDER BY id) AS configurations,
-    sum(trials)::bigint AS done,
-    max(run_id) FILTER (WHERE trials > 0) AS newest_run,
-    array(SELECT DISTINCT unnest(string_to_array(string_agg(factors, E'\n'), E'\n'))) AS factors
-FROM (
-    SELECT configuration.id, configuration.run_id, (
-            SELECT jsonb_object_agg(key, coalesce(nullif(
-                CASE jsonb_typeof(value)
-                    WHEN 'number' THEN trim_scale((value #>> '{}')::numeric)::text
-                    ELSE value #>> '{}'
-                END, ''), 'default'))
-            FROM jsonb_each(
-                (configuration.levels || configuration.dimensions || jsonb_build_object(
-                    'installation',
-                    coalesce(configuration.levels ->> 'installation', configuration.dimensions ->> 'major'),
-                    'teiten', CASE
-                        WHEN source.run_id IS NULL THEN 'this'
-                        ELSE coalesce(nullif(source.address, ''), 'of run ' || run.id)
-                    END
-                )) - ARRAY['run', 'version', 'major']
-            )
-        ) AS dimensions,
+WITH sizes AS (
+    SELECT run.id, sum(size.configurations) OVER (ORDER BY run.id DESC) - size.configurations AS newer
+    FROM unnest(%(runs)s::bigint[]) AS run (id)
+    CROSS JOIN LATERAL (
+        SELECT index + 1 AS configurations FROM results_configuration
+        WHERE run_id = run.id ORDER BY index DESC LIMIT 1
+    ) AS size
+),
+members AS MATERIALIZED (
+    SELECT
+        configuration.id, configuration.run_id, configuration.family,
+        coalesce(nullif(source.address, ''), 'of run ' || source.run_id, 'this') AS teiten,
         (SELECT count(*) FROM results_trial WHERE configuration_id = configuration.id AND state = 'done') AS trials,
         (SELECT string_agg(key, E'\n' ORDER BY key) FROM jsonb_object_keys(configuration.levels) AS key) AS factors
-    FROM results_configuration AS configuration
-    JOIN results_run AS run ON run.id = configuration.run_id
-    LEFT JOIN results_plan AS plan ON plan.id = run.plan_id
-    LEFT JOIN results_runimport AS source ON source.run_id = run.id
-    WHERE run.publication_id IS NULL
-        AND (%(runs)s::bigint[] IS NULL OR run.id = ANY(%(runs)s))
-        AND (%(plan)s = '' OR plan.name = %(plan)s)
-        AND (%(workload)s = '' OR run.workload = %(workload)s)
-) AS followed
-GROUP BY dimensions
+    FROM sizes
+    JOIN results_configuration AS configuration ON configuration.run_id = sizes.id
+    LEFT JOIN results_runimport AS source ON source.run_id = sizes.id
+    WHERE %(most)s::int IS NULL OR sizes.newer < %(most)s
+),
+counted AS (
+    SELECT
+        family, teiten, array_agg(id ORDER BY id) AS configurations, sum(trials)::bigint AS done,
+        max(run_id) FILTER (WHERE trials > 0) AS newest_run,
+        array(SELECT DISTINCT unnest(string_to_array(string_agg(DISTINCT factors, E'\n'), E'\n'))) AS factors
+    FROM members
+    GROUP BY family, teiten
+)
+SELECT
+    counted.family || ' ' || counted.teiten AS key,
+    (family_levels(first.levels, first.dimensions) || jsonb_build_object('teiten', counted.teiten))::json AS texts,
+    counted.configurations, counted.done, counted.newest_run, counted.factors
+FROM counted
+JOIN results_configuration AS first ON first.id = counted.configurations[1]
+ORDER BY counted.configurations[1]

@@ -15,6 +15,7 @@ from django.test import Client
 from results import models
 from results.queries.comparison.compare import compare
 from results.queries.shared.configurations import configurations
+from results.queries.trends import trends
 from results.queries.trends.families import TrendSelection
 from results.queries.trends.trends import trend
 from tests import environments, factories, histories
@@ -304,3 +305,17 @@ def test_of_many_dimensions_those_first_are_what_is_drawn_or_held(db: None, stra
     assert 'name="filter.installation"' in near
     assert "6 more filters" in more
     assert 'name="filter.setting.wal_buffers"' in more and 'name="filter.setting.wal_buffers"' not in near
+
+
+@pytest.mark.django_db
+def test_it_says_how_many_of_the_runs_it_shows_and_leads_to_earlier_ones(stranger: Client, monkeypatch: Any) -> None:
+    made = histories.months(histories.nightly(), [8000.0] * 3)
+    assert "Earlier runs" not in text_of(stranger, "/trends/?plan=nightly")
+    monkeypatch.setattr(trends, "MOST_VALUES", 6)
+    text = text_of(stranger, "/trends/?plan=nightly")
+    assert "The newest 2 of 3 kept runs." in text
+    assert f'href="/trends/?plan=nightly&before={made[1].pk}">Earlier runs</a>' in unescape(text)
+    text = text_of(stranger, f"/trends/?plan=nightly&before={made[1].pk}")
+    assert f"1 of 3 kept runs, the newest before run {made[1].pk}." in text
+    assert 'href="/trends/?plan=nightly">The newest runs</a>' in text
+    assert "Earlier runs" not in text

@@ -10,7 +10,14 @@ import pytest
 from results import models
 from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import TeitenError
-from results.queries.trends.families import Family, TrendSelection, choose, families, shortest
+from results.queries.trends.families import (
+    Family,
+    TrendSelection,
+    choose,
+    followed_runs,
+    known_families,
+    shortest,
+)
 from results.queries.trends.trends import commit_of, followed, trend
 from tests import environments, factories, histories
 
@@ -250,7 +257,7 @@ def test_an_unknown_name_is_an_error_that_names_it(selection: TrendSelection) ->
 
 
 def family(**levels: str) -> Family:
-    return Family(levels, (1,), 3, 1, tuple(levels))
+    return Family(str(levels), levels, (1,), 3, 1, tuple(levels))
 
 
 def test_what_follows_from_a_chosen_dimension_is_not_held() -> None:
@@ -272,7 +279,7 @@ def test_a_filter_that_holds_anyway_is_left_out_of_the_address() -> None:
 def test_families_of_all_plans_of_a_workload_are_told_apart_by_what_differs() -> None:
     histories.months(histories.nightly(), [8000.0])
     histories.months(histories.nightly(name="longer", duration_s=60), [8100.0])
-    assert len(families("", "pgbench")) == 2
-    assert [facet.name for facet in choose(TrendSelection(workload="pgbench"), families("", "pgbench")).facets] == [
-        "duration_s"
-    ]
+    selection = TrendSelection(workload="pgbench")
+    known = known_families(selection, followed_runs(selection))
+    assert len(known) == 2
+    assert [facet.name for facet in choose(selection, known).facets] == ["duration_s"]
