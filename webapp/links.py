@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 from django.urls import get_script_prefix, reverse
@@ -23,11 +22,3 @@ def _trials(script_prefix: str) -> str:
 def difference_url(left: int, right: int) -> str:
     """Return the address of the page of what differs between the environments of two trials."""
     return f"{reverse('diff')}?left=trial:{left}&right=trial:{right}"
-
-
-def by_number(address: str) -> Callable[[int], str]:
-    """Return the function that gives the address of a number, from that of number 0: `reverse` takes a hundred times as
-    long, which counts where there are thousands."""
-    before, number, after = address.partition("/0/")
-    assert number, address
-    return lambda number: f"{before}/{number}/{after}"

@@ -40,7 +40,7 @@ WHERE used.run_id = run.id
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('results', '0032_report_languages'),
+        ('results', '0034_configuration_families_index'),
     ]
 
     operations = [

@@ -18,9 +18,8 @@ from rest_framework.response import Response
 from results import models
 from results.queries.trends.families import FamilyFacet
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
-from webapp.api.common import RUN_FILTER, Endpoint, Links, address
+from webapp.api.common import RUN_FILTER, Endpoint, Links, address_form
 from webapp.api.values import ValueSerializer
-from webapp.links import by_number
 from webapp.trends import state as trendstate
 
 LINKS = {
@@ -68,7 +67,7 @@ class TrendPointSerializer(ValueSerializer):
     @cached_property
     def _links(self) -> dict[str, Callable[[int], str]]:
         request = self.context["request"]
-        return {name: by_number(address(request, route, 0)) for name, (route, _) in LINKS.items()}
+        return {name: address_form(request, route, 1).format for name, (route, _) in LINKS.items()}
 
 
 def _moment(moment: datetime) -> str:

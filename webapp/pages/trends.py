@@ -44,7 +44,7 @@ from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import axis_words, logarithmic, trends_figure
 from webapp.language import joined
-from webapp.links import by_number, difference_url, trial_url
+from webapp.links import difference_url, trial_url
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
@@ -174,8 +174,7 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
     metric = localized(trend.metric.label)
     names = [line.name or metric for line in trend.lines]
     which = joined(text for text in (trend.selection.label, trend.selection.node) if text)
-    of_trial = by_number(trial_url(0))
-    figure = trends_figure(trend, annotations, trial_url=of_trial, difference_url=difference_url)
+    figure = trends_figure(trend, annotations, trial_url=trial_url, difference_url=difference_url)
     return {
         "trend": trend,
         "chosen": trend.selection,
@@ -333,9 +332,9 @@ def _level_cell(point: TrendPoint, unit: str, shown: tuple[float, str]) -> Level
 
     unit: the metric's.
     shown: that of the table."""
-    of_trial, text = by_number(trial_url(0)), gettext("{value}, run {run}")
+    text = gettext("{value}, run {run}")
     trials = tuple(
-        (one.trial_id, of_trial(one.trial_id), text.format(value=format_quantity(one.value, unit), run=one.run_id))
+        (one.trial_id, trial_url(one.trial_id), text.format(value=format_quantity(one.value, unit), run=one.run_id))
         for one in point.values[:MOST_TRIALS]
     )
     return LevelCell(format_number(point.median / shown[0]), point.n, trials)

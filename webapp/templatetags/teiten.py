@@ -10,11 +10,10 @@ from urllib.parse import urlsplit
 
 import orjson
 from django import template
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.dateformat import format as date_format
-from django.utils.html import format_html, format_html_join, json_script
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
@@ -91,16 +90,6 @@ _ANSWERS = {
     "cannot": pgettext_lazy("answer of a capability check", "cannot"),
     "unknown": pgettext_lazy("answer of a capability check", "unknown"),
 }
-
-
-class _Compact(DjangoJSONEncoder):
-    item_separator, key_separator = ",", ":"
-
-
-@register.filter
-def figure_script(figure: Mapping[str, Any], element_id: str) -> SafeString:
-    """The figure as a script of JSON, as `json_script` has it, without spaces."""
-    return json_script(figure, element_id, _Compact)
 
 
 @register.filter
