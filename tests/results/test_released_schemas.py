@@ -73,6 +73,8 @@ def as_it_is_said(version: str, table: str, row: Row) -> Row:
         return {**row, "dimensions": row["dimensions"] | {"major": "18beta1"}}
     if table == "results_apitoken" and version < "0019" and row["scope"] == "run":  # publishing was a part of it
         return {**row, "scope": "publish"}
+    if table == "results_series" and version < "0038":  # a view of rows that series share, which have ids of their own
+        return {name: value for name, value in row.items() if name != "id"}
     return row
 
 
