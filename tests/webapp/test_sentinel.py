@@ -1,11 +1,8 @@
-"""The queue moves to another Redis when its Sentinels say so, and a worker and beat go on; other brokers by setting."""
+"""The queue moves to another Redis when its Sentinels say so, and pages go on; other brokers by setting."""
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from bootstrap import ports
 from bootstrap.system import redis_server
@@ -26,7 +22,6 @@ from webapp.management import exposure, parts
 from webapp.queue_servers import client, queue_server
 from workers.app import app
 
-ROOT = Path(__file__).parents[2]
 PASSWORD = "of-the-tests"
 PATIENCE_S = 240
 
@@ -99,45 +94,6 @@ def until(is_true: Callable[[], Any]) -> None:
             last = error
         time.sleep(0.1)
     raise AssertionError(f"waited in vain: {last}")
-
-
-@contextmanager
-def celery(folder: Path, queue: Queue, name: str, *words: str) -> Iterator[Path]:
-    """A process of Celery by Teiten's settings; gives its log."""
-    database = connection.settings_dict
-    warehouse = f"{os.environ['TEITEN_DATABASE_URL'].rpartition('/')[0]}/{database['NAME']}"
-    environment = os.environ | {
-        "TEITEN_REDIS_URL": queue.url,
-        "TEITEN_DATABASE_URL": warehouse,
-        "TEITEN_BUNDLE_DIR": str(folder / "bundles"),
-    }
-    log = folder / f"{name}.log"
-    command = [sys.executable, "-m", "celery", "-A", "workers.app", *words]
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output) as process,
-    ):
-        try:
-            yield log
-        finally:
-            process.send_signal(signal.SIGKILL)
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_a_worker_and_beat_go_on_after_the_primary_was_lost(queue: Queue, tmp_path: Path) -> None:
-    scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=")
-    control = ("worker", "--pool", "threads", "--concurrency", "2", "-l", "INFO", "-Q", "control", "-n", "control@%h")
-    with celery(tmp_path, queue, "control", *control) as log, celery(tmp_path, queue, "beat", "beat", *scheduler):
-
-        def dispatched() -> int:
-            return log.read_text().count("Task workers.tasks.dispatch")
-
-        until(lambda: dispatched() > 3)
-        queue.servers[queue.primary].kill()
-        until(lambda: queue.primary_now() != queue.primary)
-        before = dispatched()
-        until(lambda: dispatched() > before + 3)
 
 
 def test_pages_and_doctor_find_the_primary_by_its_sentinels(queue: Queue) -> None:

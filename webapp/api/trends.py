@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from results import models
 from results.queries.trends.families import FamilyFacet
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
-from webapp.api.common import RUN_FILTER, Endpoint, Links, address_form
+from webapp.api.common import RUN_FILTER, Endpoint, Links, address, address_form
 from webapp.api.values import ValueSerializer
 from webapp.trends import state as trendstate
 
