@@ -26,7 +26,6 @@ PAGES = (
     "/access-methods/",
     "/capabilities/",
     "/capabilities/?tag=paper",
-    "/flame/",
     "/plans/",
     "/agents/",
     "/agents/db1/",
@@ -48,7 +47,6 @@ PAGES = (
     "/api/v1/trials/?state=failed",
     "/api/v1/measurements/",
     "/api/v1/measurements/?run=200",
-    "/api/v1/measurements/?metric=tps",
     "/api/v1/measurements/?run=200&ordering=value",
     "/api/v1/noise/",
     "/api/v1/annotations/",
@@ -89,6 +87,8 @@ FROM results_trial CROSS JOIN generate_series(1, 5) AS number WHERE mod(run_id, 
 @pytest.fixture
 def grown(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.TEITEN_OPEN_READING = True
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
     monkeypatch.setattr(sources, "NEWEST", 20)  # of 400 runs, as 200 are of many
     fill(TRIALS)
     for statement in _MORE.split(";\n"):
