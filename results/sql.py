@@ -101,9 +101,16 @@ def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -
     count = 0
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
         for record in records:
-            target.write_row([array(value) if isinstance(value, (list, tuple)) else value for value in record])
+            target.write_row(list(map(_copied, record)))
             count += 1
     return count
+
+
+def _copied(value: Any) -> Any:
+    """Return a value as it is written: an array of numbers as text, see `array`, one of texts for psycopg to quote."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    return list(value) if value and isinstance(value[0], str) else array(value)
 
 
 def _list_as_tuple(value: Any) -> Any:

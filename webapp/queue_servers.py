@@ -94,19 +94,23 @@ def _sentinels(url: str, setting: str) -> _Sentinels:
     login, _, hosts = address.rpartition("@")
     username, _, password = login.partition(":")
     given = {key: values[-1] for key, values in parse_qs(query).items()}
-    pairs = [host.rpartition(":") if ":" in host else (host, ":", str(_SENTINEL_PORT)) for host in hosts.split(",")]
-    if not given.get("master") or given.keys() - {"master", "sentinel_password"}:
-        raise _refused(setting)
-    if not all(host and port.isdigit() for host, _, port in pairs) or not (database or "0").isdigit():
+    if not given.get("master") or given.keys() - {"master", "sentinel_password"} or not (database or "0").isdigit():
         raise _refused(setting)
     return _Sentinels(
-        hosts=tuple((host, int(port)) for host, _, port in pairs),
+        hosts=tuple(_host_and_port(host, setting) for host in hosts.split(",")),
         username=unquote(username),
         password=unquote(password),
         database=int(database or 0),
         master=given["master"],
         sentinel_password=given.get("sentinel_password", ""),
     )
+
+
+def _host_and_port(text: str, setting: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":") if ":" in text else (text, ":", str(_SENTINEL_PORT))
+    if not host or not port.isdigit():
+        raise _refused(setting)
+    return host, int(port)
 
 
 def _refused(setting: str) -> TeitenError:

@@ -24,3 +24,16 @@ def test_rows_become_named_tuples() -> None:
 def test_columns_that_are_not_the_fields_are_refused() -> None:
     with pytest.raises(TypeError, match="Number has the fields number, word, not word, number"):
         sql.tuples(Number, "SELECT 'one' AS word, 1 AS number", {})
+
+
+class Arrays(NamedTuple):
+    numbers: list[float]
+    texts: list[str]
+
+
+def test_arrays_are_copied_as_they_are() -> None:
+    rows = [([1.5, float("nan"), -0.0, float("inf"), 1e-300], ["", "a,b", '"{}\\', "NULL"]), ([], [""])]
+    sql.execute("CREATE TEMPORARY TABLE results_arrays (numbers double precision[], texts text[])")
+    assert sql.copy("results_arrays", ("numbers", "texts"), rows) == 2
+    stored = sql.tuples(Arrays, "SELECT numbers, texts FROM results_arrays", {})
+    assert repr([tuple(row) for row in stored]) == repr(rows)

@@ -113,6 +113,7 @@ def test_a_missing_object_is_named_and_no_path_leads_out_of_the_prefix(run: mode
             storage().exists(name)
 
 
+@pytest.mark.django_db(transaction=True)  # a thread of a worker closes its connection
 def test_a_worker_s_bundle_goes_to_the_bucket_before_a_row_names_it(bucket: Any, tmp_path: Path) -> None:
     trial = factories.run(collectors=["pg_stat"]).trials.select_related("configuration").order_by("position")[0]
     row = factories.begin(trial)

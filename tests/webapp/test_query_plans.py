@@ -26,6 +26,7 @@ PAGES = (
     "/access-methods/",
     "/capabilities/",
     "/capabilities/?tag=paper",
+    "/flame/",
     "/plans/",
     "/agents/",
     "/agents/db1/",
@@ -61,7 +62,7 @@ PAGES = (
     "/api/v1/reports/",
     "/api/v1/metrics/",
 )
-# of every tenth run: kept, of a server, with sampled stacks; another tenth are of the checks of capabilities
+# of every tenth run: kept, of a server, with sampled stacks of one trial; another tenth: the checks of capabilities
 _MORE = """
 UPDATE results_run
 SET agents = ARRAY[1 + mod(id, 10)], standing = CASE WHEN mod(id, 50) = 0 THEN 'exploratory' ELSE 'kept' END,
@@ -75,7 +76,7 @@ UPDATE results_attempt SET measured_from = started_at WHERE ended_at IS NOT NULL
 
 INSERT INTO results_document (run_id, attempt_id, kind, node, label, content)
 SELECT run_id, attempt_id, 'stacks', 'primary', '', '{"a;b": 1}'
-FROM results_trial WHERE mod(run_id, 10) = 3;
+FROM results_trial WHERE mod(run_id, 10) = 3 AND position = 1;
 
 INSERT INTO results_document (run_id, attempt_id, kind, node, label, content)
 SELECT run_id, attempt_id, 'capability', 'primary', 'check' || number, jsonb_build_object('access_method', 'heap',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -22,6 +22,7 @@ from results.domain.states import ENDED_RUNS, RunState, Standing
 from results.models import Run
 from results.models.audit import Scope
 from results.queries.runs.runs import (
+    ChangedCell,
     Chosen,
     RunDetail,
     RunRow,
@@ -191,44 +192,49 @@ def _changes(request: HttpRequest, run_id: int, known: Mark) -> dict[str, Any] |
     shown, rights = _shown(request, outline), _rights(request, run)
     if known.shape != shape_of(outline, shown, rights) or not known.has_place_in(outline):
         return None
-    drawn = drawn_configurations(outline)
     changed = changed_cells(run.id, _in_rows(outline, shown), known.read)
-    configurations, trials = {one.configuration for one in changed}, {one.trial_id for one in changed}
-    redraw = bool(changed_cells(run.id, drawn, known.figures))
-    outline = with_summaries(outline, configurations | set(drawn if redraw else ()))
-    every = redraw and run.trials_total <= MANY_TRIALS
-    some = Chosen(failed=MOST_FAILED, trials=tuple(trials), extremes=redraw)
-    detail = with_cells(outline, None if every else some)
-    if not same_unit(detail, known.largest):
-        return None
+    redraw = bool(changed_cells(run.id, drawn_configurations(outline), known.figures))
+    detail = _read_again(outline, changed, redraw=redraw)
     panels = run_panels(detail, trial_url) if redraw else None
-    if panels and len(panels.panels) != len(known.panels):
+    if not same_unit(detail, known.largest) or (panels and len(panels.panels) != len(known.panels)):
         return None
     figures = changed_figures(panels, known.panels) if panels else Figures([], known.panels, False)
     parts = parts_of(request, _of_parts(detail, rights))
-    digests = part_digests(parts)
     largest = largest_value(detail, known.largest)
+    configurations, trials = {one.configuration for one in changed}, {one.trial_id for one in changed}
     rows, cells = changed_part(run_matrix(detail, shown, largest), configurations, trials)
     mark = Mark(
         read=detail.mark,
         figures=known.figures if figures.rest else detail.mark,
         largest=largest,
         shape=known.shape,
-        parts=digests,
+        parts=part_digests(parts),
         panels=figures.digests,
     )
     return {
         "mark": mark.write(),
-        "parts": {
-            name: html
-            for (name, html), before, now in zip(parts.items(), known.parts, digests, strict=True)
-            if before != now
-        },
+        "parts": _changed_parts(parts, known.parts, mark.parts),
         "figures": figures.changed,
         "rows": rows,
         "cells": cells,
         "trials": _trials(),
     }
+
+
+def _read_again(outline: RunDetail, changed: Sequence[ChangedCell], *, redraw: bool) -> RunDetail:
+    """Return the run with what has changed: summaries and cells, and those of the figures where these are drawn."""
+    of_figures = drawn_configurations(outline) if redraw else []
+    with_values = with_summaries(outline, {*(one.configuration for one in changed), *of_figures})
+    if redraw and outline.run.trials_total <= MANY_TRIALS:
+        return with_cells(with_values)
+    trials = tuple({one.trial_id for one in changed})
+    return with_cells(with_values, Chosen(failed=MOST_FAILED, trials=trials, extremes=redraw))
+
+
+def _changed_parts(parts: Mapping[str, Any], before: Sequence[str], now: Sequence[str]) -> dict[str, Any]:
+    """Return those whose digests differ."""
+    pairs = zip(parts.items(), before, now, strict=True)
+    return {name: html for (name, html), earlier, later in pairs if earlier != later}
 
 
 def _place(request: HttpRequest) -> dict[str, int | None]:

@@ -19,10 +19,11 @@ WITH RECURSIVE sampled AS (
     ) AS before
 ), latest AS MATERIALIZED (
     SELECT run_id FROM sampled
-    WHERE EXISTS (
-        SELECT FROM results_document AS document
+    WHERE (  -- no EXISTS, which would be joined to all trials
+        SELECT true FROM results_document AS document
         JOIN results_trial AS trial ON trial.attempt_id = document.attempt_id
         WHERE document.kind = 'stacks' AND document.run_id = sampled.run_id
+        LIMIT 1
     )
     LIMIT %(limit)s
 )

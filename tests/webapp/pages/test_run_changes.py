@@ -4,6 +4,7 @@ is missed."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -14,11 +15,10 @@ from django.utils import timezone
 
 from results import models
 from results.runs import close_finished
-from tests import factories
+from tests import factories, restarting
 from tests.page_text import as_read
+from tests.restarting import Warehouse
 from webapp.pages.run_live import HEADER, Mark
-
-pytestmark = pytest.mark.django_db(transaction=True)  # else all that the test writes may have changed at any time
 
 MARK = re.compile(r'<span id="live-mark" data-mark="([^"]*)"')
 CELL = re.compile(r'<td (?=[^>]*\bid="((?:c|median-|spread-)\d+)")(.*?)</td>', re.S)
@@ -57,6 +57,19 @@ def _elements(text: str) -> dict[str, str]:
 
 def cells(*trials: models.Trial) -> set[str]:
     return {f"c{trial.pk}" for trial in trials}
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[Warehouse]:
+    """One without the transactions of other tests: what has changed since a mark is known up to the oldest open one."""
+    with django_db_blocker.unblock(), restarting.in_place() as warehouse:
+        yield warehouse
+
+
+@pytest.fixture(autouse=True)
+def db(server: Warehouse) -> Iterator[None]:
+    with server.emptied():
+        yield
 
 
 @pytest.fixture
@@ -170,7 +183,7 @@ def test_all_is_sent_where_the_numbers_get_another_unit_or_there_are_more_cells(
     page = Page(client, run)
     factories.finish(trials[0], 4000.0)  # 250 µs
     assert page.ask() > cells(trials[0])
-    factories.finish(trials[1], 0.5)
+    factories.finish(trials[1], 0.5, series=())
     assert page.ask() == {"whole"}
     assert not page.ask()
     trials[0].pk, trials[0].block, trials[0].position = None, 9, 99
@@ -197,7 +210,7 @@ def test_all_is_sent_for_a_mark_of_another_warehouse(trials: list[models.Trial],
 
 def test_another_language_gets_all_of_the_page(trials: list[models.Trial], client: Client) -> None:
     page = Page(client, trials[0].run)
-    page.client.cookies["django_language"] = "ja"
+    page.client.cookies["teiten_language"] = "ja"
     assert page.ask() == {"whole"}
 
 
