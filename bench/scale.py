@@ -8,6 +8,7 @@ import http.client
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from statistics import median
 from urllib.parse import quote, urlencode
 
@@ -75,9 +76,9 @@ def addresses() -> Mapping[str, str]:
     plan = run.plan
     assert plan is not None
     trial = run.trials.filter(state="done").latest("pk")
-    two = [("run", pk) for pk in kept.filter(plan=plan).values_list("pk", flat=True)[:2]]
+    two = "run=" + ",".join(map(str, kept.filter(plan=plan).values_list("pk", flat=True)[:2]))
     agent = models.Agent.objects.earliest("pk").name
-    of_plan = urlencode({"plan": plan.name, "workload": run.workload})
+    of_plan = urlencode({"plan": plan.name})
     pages = {
         "home": "/",
         "runs": "/runs/",
@@ -85,8 +86,8 @@ def addresses() -> Mapping[str, str]:
         "a run": f"/runs/{run.pk}/",
         "its live part": f"/runs/{run.pk}/live/",
         "a trial": f"/trials/{trial.pk}/",
-        "comparison of two runs": f"/compare/?{urlencode(two)}",
-        "why": f"/compare/why/?{urlencode(two)}",
+        "comparison of two runs": f"/compare/?{two}",
+        "why": f"/compare/why/?{two}",
         "trends of a plan": f"/trends/?{of_plan}",
         "trends of a workload": f"/trends/?workload={run.workload}",
         "versions": "/versions/",
@@ -114,7 +115,7 @@ def addresses() -> Mapping[str, str]:
         "measurements of a metric": "measurements/?metric=tps",
         "measurements of a node": "measurements/?node=primary",
         "measurements of a run": f"measurements/?run={run.pk}",
-        "comparison": f"comparison/?{urlencode(two)}",
+        "comparison": f"comparison/?{two}",
         "trends of a plan": f"trends/?{of_plan}",
         "trends of a workload": f"trends/?workload={run.workload}",
         "versions": "versions/",
@@ -126,7 +127,6 @@ def addresses() -> Mapping[str, str]:
         "plans": "plans/",
         "agents": "agents/",
         "installations": "installations/",
-        "audit": "audit/",
     }
     return pages | {f"{name} (API)": f"/api/v1/{path}" for name, path in api.items()}
 
@@ -138,16 +138,27 @@ def _answers(rounds: int) -> dict[str, Answer]:
 
 
 def _ask(ask: http.client.HTTPConnection, path: str, rounds: int) -> Answer:
-    def once() -> int:
-        ask.request("GET", path)
-        answer = ask.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")
-        return len(body)
+    path = _canonical(ask, path)
+    size = _size(ask, path)
+    return Answer(_timed(lambda: _size(ask, path), rounds), size / 1000)
 
-    size = once()
-    return Answer(_timed(once, rounds), size / 1000)
+
+def _canonical(ask: http.client.HTTPConnection, path: str) -> str:
+    """Return the address that a page leads to, which writes its query as Teiten does."""
+    ask.request("GET", path)
+    answer = ask.getresponse()
+    answer.read()
+    return answer.headers["Location"] if answer.status == HTTPStatus.FOUND else path
+
+
+def _size(ask: http.client.HTTPConnection, path: str) -> int:
+    """Return the bytes of an answer."""
+    ask.request("GET", path)
+    answer = ask.getresponse()
+    body = answer.read()
+    if answer.status != HTTPStatus.OK:
+        raise SystemExit(f"{path}: {answer.status} {body[:300]!r}")
+    return len(body)
 
 
 def _timed(what: Callable[[], object], rounds: int) -> tuple[float, ...]:
