@@ -29,6 +29,8 @@ CHAPTERS = (
     "published",
     "importing",
     "measured",
+    "performance",
+    "scale",
     "operations",
     "reliability",
     "security",
