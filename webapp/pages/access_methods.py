@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import Build, CapabilityMatrix, capability_matrix
+from results.queries.agents.capabilities import MOST_BUILDS, Build, CapabilityMatrix, capability_matrix
 from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
@@ -48,7 +48,7 @@ def index(request: HttpRequest) -> HttpResponse:
     suffix = f"?{query}" if query else ""
     context = _summary(summary(methods), matrix) | {
         "sections": [_section(title, list(tables)) for title, tables in grouped],
-        "matrix": matrix,
+        "matrix": matrix.of_newest(MOST_BUILDS),
         "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
         "counts": methods,
         "json": reverse("api:access-methods") + suffix,

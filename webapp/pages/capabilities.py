@@ -14,7 +14,14 @@ from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
 from results.domain.states import Standing
-from results.queries.agents.capabilities import FILTERS, WORKLOAD, CapabilityMatrix, Line, capability_matrix
+from results.queries.agents.capabilities import (
+    FILTERS,
+    MOST_BUILDS,
+    WORKLOAD,
+    CapabilityMatrix,
+    Line,
+    capability_matrix,
+)
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter
 from webapp.chooser import Chip, Chips, Chooser, title
@@ -32,7 +39,7 @@ def index(request: HttpRequest) -> HttpResponse:
     chosen = {name: _chosen(request, name) for name in FILTERS}
     differing = request.GET.get(_ONLY) == _DIFFERING
     runs = replace(run_filter.read(request.GET), agents=())  # the agent is a filter of answers
-    matrix = capability_matrix(chosen, runs)
+    matrix = capability_matrix(chosen, runs).of_newest(MOST_BUILDS)
     query = "&".join(text for text in (urlencode(chosen, doseq=True), run_filter.write(runs)) if text)
     context = {
         "matrix": matrix,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from heapq import nlargest
 from typing import Any
 
 from results import sql
@@ -17,6 +18,7 @@ OUTCOMES = ("yes", "partly", "chose-not-to", "fails-differently", "cannot", "no"
 """no: of trials from before cannot, chose-not-to and fails-differently were told apart."""
 _PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer than what others say
 WORKLOAD = "capabilities"
+MOST_BUILDS = 16  # that a page shows
 _TEXTS = ("title", "group", "message", "compared")
 FILTERS = ("installation", "access_method", "agent", "capability")
 
@@ -90,12 +92,14 @@ class _StoredAnswer(Answer):
 class Build:
     """A column: one access method in one installation on one agent.
 
-    counts: outcome → how many, of the rows chosen."""
+    counts: outcome → how many, of the rows chosen.
+    measured_at: of its newest answer; None where all are published."""
 
     installation: str
     access_method: str
     agent: str
     counts: Mapping[str, int]
+    measured_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -119,15 +123,42 @@ class CapabilityMatrix:
     """Which access method of which build can do what.
 
     groups: (name, lines) in the order of the checks.
-    choices: filter → every value that there is."""
+    choices: filter → every value that there is.
+    hidden: builds that are left out."""
 
     builds: tuple[Build, ...]
     groups: tuple[tuple[str, tuple[Line, ...]], ...]
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hidden: int = 0
 
     @property
     def lines(self) -> tuple[Line, ...]:
         return tuple(line for _, lines in self.groups for line in lines)
+
+    def of_newest(self, most: int) -> CapabilityMatrix:
+        """The same with no more builds than this, those that were checked last, and what was checked of them."""
+        if len(self.builds) <= most:
+            return self
+
+        def newest_first(place: int) -> tuple[datetime, int]:
+            return self.builds[place].measured_at or _PUBLISHED, -place
+
+        places = sorted(nlargest(most, range(len(self.builds)), newest_first))
+        groups = ((name, tuple(_narrowed(lines, places))) for name, lines in self.groups)
+        return replace(
+            self,
+            builds=tuple(self.builds[place] for place in places),
+            groups=tuple((name, lines) for name, lines in groups if lines),
+            hidden=len(self.builds) - most,
+        )
+
+
+def _narrowed(lines: Iterable[Line], places: Sequence[int]) -> Iterator[Line]:
+    """Yield lines with the cells at these places, where any of them was checked."""
+    for line in lines:
+        cells = tuple(line.cells[place] for place in places)
+        if any(cells):
+            yield replace(line, cells=cells)
 
 
 def newest_answers(
@@ -173,15 +204,18 @@ def _chosen(rows: list[CapabilityRow], chosen: Mapping[str, Sequence[str]] | Non
 def _builds(rows: Sequence[CapabilityRow], choices: Mapping[str, tuple[str, ...]]) -> tuple[Build, ...]:
     """By installation, then access method with heap first, then agent."""
     counts: dict[tuple[str, str, str], dict[str, int]] = {}
+    newest: dict[tuple[str, str, str], datetime | None] = {}
     for row in rows:
         build = counts.setdefault(_build_of(row), dict.fromkeys(OUTCOMES, 0))
         build[row.outcome] += 1
+        times = [at for at in (row.measured_at, newest.get(_build_of(row))) if at]
+        newest[_build_of(row)] = max(times, default=None)
 
     def place(build: tuple[str, str, str]) -> tuple[int, bool, str, int]:
         installation, method, agent = build
         return choices["installation"].index(installation), method != "heap", method, choices["agent"].index(agent)
 
-    return tuple(Build(*build, counts[build]) for build in sorted(counts, key=place))
+    return tuple(Build(*build, counts[build], newest[build]) for build in sorted(counts, key=place))
 
 
 def _groups(rows: Sequence[CapabilityRow], builds: Sequence[Build]) -> list[tuple[str, tuple[Line, ...]]]:

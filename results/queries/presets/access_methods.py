@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from results import sql
 from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.compare import Comparison, Point, compare
+from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.presets.sources import level_name, matched_by, sources
 from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import ConfigurationRow, configurations
@@ -77,8 +79,8 @@ class _Stored:
 
 def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
     """Return a table a metric of GROUPS that the kept runs have; several where a factor sets an access method together
-    with something else, since that is no row then. Queries: four, and those of `compare`, and one, for each such
-    table."""
+    with something else, since that is no row then. Queries: six, and those of `compare`, and one, for each such table;
+    four where nothing has changed since the last time."""
     counts = count_runs(chosen, [WORKLOAD])
     known = sources(chosen, [WORKLOAD])
     measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
@@ -88,7 +90,8 @@ def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
     rows = configurations(runs)
     tables: list[AccessMethodTable] = []
     for together in _set_together(rows):
-        tables += _tables(tuple(run for run in runs if run in together.runs), rows, together.names)
+        own = tuple(run for run in runs if run in together.runs)
+        tables += _tables(own, together.names, freshness(own))
     order: list[str] = [group for group, _names in GROUPS]
     ordered = tuple(sorted(tables, key=lambda table: order.index(table.group)))
     return AccessMethods(runs, ordered, counts.kept, counts.exploratory)
@@ -115,18 +118,21 @@ def _set_together(rows: Sequence[ConfigurationRow]) -> list[_Together]:
     return [_Together(names, tuple(runs_of[names])) for names in sorted(runs_of, key=lambda names: sorted(names))]
 
 
-def _tables(
-    runs: tuple[int, ...], every_row: Sequence[ConfigurationRow], together: frozenset[str]
-) -> Iterator[AccessMethodTable]:
-    """Give the tables of runs in which access methods are set together with the same dimensions, which therefore tell
-    no rows apart."""
-    rows = [row for row in every_row if row.run_id in runs]
+# Of what its arguments say, `known` among them, which is another as soon as anything changes.
+@lru_cache(16)
+def _tables(runs: tuple[int, ...], together: frozenset[str], known: Freshness) -> tuple[AccessMethodTable, ...]:
+    """Return the tables of runs in which access methods are set together with the same dimensions, which therefore
+    tell no rows apart."""
+    rows = configurations(runs)
     choices = {choice.name: choice for choice in metrics_of(runs)}
     heaps = set(sql.rows(_Stored, _OF_HEAPS, {"runs": list(runs)}))
     by = (LABEL, *(name for name in _telling_apart(rows) if name not in together))
-    for group, names in GROUPS:
-        for choice in (choices[name] for name in names if name in choices):
-            yield _table(group, choice, _compared(choice, runs, by, heaps), by)
+    return tuple(
+        _table(group, choices[name], _compared(choices[name], runs, by, heaps, known), by)
+        for group, names in GROUPS
+        for name in names
+        if name in choices
+    )
 
 
 def _telling_apart(rows: Sequence[ConfigurationRow]) -> tuple[str, ...]:
@@ -164,13 +170,15 @@ def _table(group: str, choice: MetricChoice, comparison: Comparison, by: Sequenc
     )
 
 
-def _compared(choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored]) -> Comparison:
+def _compared(
+    choice: MetricChoice, runs: tuple[int, ...], by: Sequence[str], heaps: Set[_Stored], known: Freshness
+) -> Comparison:
     """Return the comparison of one metric. Where no build has a heap with it there is nothing to refer to: ratios are
     left out."""
     selection = Selection(runs, x=",".join(by), series=",".join(_BY), metric=choice.name)
     if _Stored(choice.name, choice.nodes[0]) in heaps:
-        return compare(replace(selection, baseline=HEAP), mixtures=True)
-    alone = compare(selection, mixtures=True)
+        return compare(replace(selection, baseline=HEAP), known, mixtures=True)
+    alone = compare(selection, known, mixtures=True)
     return replace(alone, points=tuple(replace(point, base=None, ratio=None, verdict=None) for point in alone.points))
 
 

@@ -13,6 +13,7 @@ from results.domain.statistics.summary import mean_ratio
 from results.domain.statistics.trust import Trust
 from results.domain.statistics.verdict import Kind
 from results.queries.comparison.compare import Comparison, Point, Summary, compare
+from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.trust import trust_in
 from results.queries.presets.sources import Source, fewest_that_tell_apart, level_name, matched_by, trial_ids
 from results.queries.shared.composites import composite_parts
@@ -118,7 +119,9 @@ class Group:
     trust: Trust
 
     @classmethod
-    def of(cls, group: Sequence[Source], shown: Sequence[str], base: Base, metric: str) -> Group | None:
+    def of(
+        cls, group: Sequence[Source], shown: Sequence[str], base: Base, metric: str, known: Freshness
+    ) -> Group | None:
         """Return what runs measured of a metric, '' for their first one; None where they did not. Queries: three
         beside those of `compare`."""
         runs = tuple(source.run_id for source in group)
@@ -131,7 +134,7 @@ class Group:
         selection = Selection(
             runs, {MAJOR: tuple(shown)}, ",".join(by) or "workload", MAJOR, "", name, node=node, baseline=base.version
         )
-        comparison = compare(selection, mixtures=True)
+        comparison = compare(selection, known, mixtures=True)
         points = _by_version(comparison)
         return cls(group[0], comparison, by, base.version, points, bool(metric), trust_in(comparison))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.summary import mean_ratio
+from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
 from results.queries.shared.ordering import sorted_levels
@@ -84,7 +86,8 @@ def versions(
     published: bool = True,
 ) -> Versions:
     """Return versions as ratios to one of them, of kept runs. Queries: two, and for each pair of workload and metric
-    with two versions or more four beside those of `compare`. Raises TeitenError for a metric that is none of METRICS.
+    with two versions or more four beside those of `compare`, or one where nothing has changed since the last time.
+    Raises TeitenError for a metric that is none of METRICS.
 
     workload: '' for a row a workload and metric, else a row a configuration of that one.
     baseline: a major version; '' for the one that most cells of a row can be compared with.
@@ -169,14 +172,24 @@ def _made(
     """Return what can be compared, and the measured workloads that lack the chosen metric."""
     made: list[Group | WithoutMetric] = []
     for runs in groups:
-        several = len(_versions_of(runs) & set(shown)) > 1
-        if several and (base := base_of(runs, shown, baseline)):
-            group = Group.of(runs, shown, base, metric)
-            if group is not None:
+        if len(_versions_of(runs) & set(shown)) > 1:
+            known = freshness([source.run_id for source in runs])
+            if group := _group(tuple(runs), tuple(shown), baseline, metric, known):
                 made.append(group)
-            elif not runs[0].published:
-                made.append(WithoutMetric(runs[0], metric))
     return made
+
+
+# Of what its arguments say, `known` among them, which is another as soon as anything changes.
+@lru_cache(64)
+def _group(
+    runs: tuple[Source, ...], shown: tuple[str, ...], baseline: str, metric: str, known: Freshness
+) -> Group | WithoutMetric | None:
+    """Return what runs have measured; None where nothing of it can be compared."""
+    base = base_of(runs, shown, baseline)
+    if base is None:
+        return None
+    group = Group.of(runs, shown, base, metric, known)
+    return WithoutMetric(runs[0], metric) if group is None and not runs[0].published else group
 
 
 def _rows(made: Sequence[Group | WithoutMetric], shown: Sequence[str], *, by_configuration: bool) -> list[VersionRow]:

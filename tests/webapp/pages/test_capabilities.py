@@ -70,6 +70,23 @@ def test_builds_stand_side_by_side_heap_first(stranger: Client) -> None:
     assert words(text) == ["yes", "yes", "yes", "– not checked", "partly", "unknown"]
 
 
+def test_of_many_builds_those_that_were_checked_last_are_shown(
+    stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.pages.capabilities.MOST_BUILDS", 2)
+    oldest = factories.capability_run({"vacuum": "partly", "analyze": "yes"})
+    models.CheckedBuild.objects.filter(attempt=oldest.attempt).update(measured_at=datetime(2020, 1, 1, tzinfo=UTC))
+    factories.capability_run({"vacuum": "yes"}, access_method="zheap")
+    factories.capability_run({"vacuum": "unknown"}, installation="18")
+    text = text_of(stranger)
+    assert words(text) == ["yes", "unknown"]
+    assert "ANALYZE" not in text
+    assert "Shown are the 2 builds that were checked last; 1 more is shown where you choose" in text
+    chosen = text_of(stranger, "/capabilities/?installation=postgresql-16.9&access_method=heap")
+    assert words(chosen) == ["partly", "yes"]
+    assert "Shown are" not in chosen
+
+
 def test_the_newest_counted_answer_stands(stranger: Client) -> None:
     factories.capability_run({"vacuum": "no", "toast": "no"})
     newer = factories.capability_run({"vacuum": "yes"})

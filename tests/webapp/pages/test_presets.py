@@ -12,11 +12,13 @@ from unittest.mock import patch
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from results import models
+from results import ingest, models
 from results.domain.errors import TeitenError
 from results.domain.measurement.metrics import Better, Metric
 from results.domain.measurement.parsed_trial import Measurement
+from results.domain.states import Standing
 from results.domain.statistics.verdict import Kind
 from results.published.catalogue import TABLES
 from results.published.load import load
@@ -25,6 +27,7 @@ from results.queries.comparison.compare import compare
 from results.queries.presets.access_method_summary import summary
 from results.queries.presets.access_methods import access_methods
 from results.queries.presets.versions import versions
+from results.standing import set_standing
 from tests import arrangements, environments, factories
 from tests.page_text import page_text
 from tests.step_runs import BUILDS, ENGINES, access_method_run
@@ -55,6 +58,27 @@ def figures(text: str) -> list[Mapping[str, Any]]:
 
 def run_of(slug: str) -> models.Run:
     return models.Run.objects.get(publication__slug=slug)
+
+
+def read_again() -> None:
+    """As after `manage.py reingest --replace`: what was kept of before is not shown any more."""
+    models.Attempt.objects.update(ingested_at=timezone.now())
+
+
+def test_what_has_not_changed_is_not_computed_again(stranger: Client, django_assert_max_num_queries: Any) -> None:
+    def answer() -> bytes:
+        return stranger.get("/api/v1/versions/").content
+
+    run = factories.finished_run(replicates=3)
+    first = answer()
+    with django_assert_max_num_queries(5):
+        assert answer() == first
+    trial = run.trials.filter(configuration__dimensions__major="18").select_related("configuration", "attempt")[0]
+    ingest.replace(factories.parsed(trial, trial.attempt.number, 1.0), trial.attempt_id)
+    changed = answer()
+    assert changed != first
+    set_standing([run.pk], Standing.EXCLUDED, "tests")
+    assert answer() not in (first, changed)
 
 
 def test_versions_show_the_ratios_of_table_6_14(loaded: None, stranger: Client) -> None:
@@ -113,6 +137,7 @@ def test_what_is_not_comparable_is_in_no_speed_and_said(stranger: Client) -> Non
     assert message.endswith("Left out: 1 cell not comparable.")
     for trial in newer:
         environments.ran_in(trial.attempt, other)
+    read_again()
     text = text_of(stranger, "/versions/")
     assert "2 not comparable" in text and "undecided" not in text and 'class="lead"' not in text
 
@@ -298,6 +323,7 @@ def test_topologies_count_the_runs_without_transactions_per_second(loaded: None,
     assert f"/runs/{table.pk}/" not in text
     assert "1 run of several servers has no transactions per second and is not shown." in text
     models.Measurement.objects.filter(metric="tps").update(metric="ssb.query.seconds")
+    read_again()
     assert "No run of several servers has transactions per second." in text_of(stranger, "/topologies/")
 
 
