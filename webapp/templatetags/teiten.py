@@ -90,7 +90,6 @@ _ANSWERS = {
     "cannot": pgettext_lazy("answer of a capability check", "cannot"),
     "unknown": pgettext_lazy("answer of a capability check", "unknown"),
 }
-_GLYPHS = {"yes": "✓", "partly": "◐", "chose-not-to": "↷", "fails-differently": "≠", "unknown": "?"}
 
 
 @register.filter
@@ -166,12 +165,6 @@ def worse_words(cell: WorseCell | CellProgress) -> str:
 @register.filter
 def verdict_words(kind: str) -> str:
     return localized(Kind(kind).words)
-
-
-@register.filter
-def answer_glyph(outcome: str) -> str:
-    """The sign of a capability check's answer."""
-    return _GLYPHS.get(outcome, "✕")
 
 
 @register.filter
