@@ -95,7 +95,7 @@ SPEC = CollectorSpec(
     help=_(
         "What the processor did for a transaction, counted by perf stat in the measured window, of each server and of "
         "pgbench apart: instructions, cycles, cache and branch misses, processor time, context switches, page faults. "
-        "Instructions per transaction vary least of all metrics. It needs perf on the agent, a kernel that lets the "
+        "It needs perf on the agent, a kernel that lets the "
         "agent's account count its own processes, and for the first four a processor that counts (few virtual ones do)."
     ),
     on="servers and clients",
