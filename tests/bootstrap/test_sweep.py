@@ -27,7 +27,7 @@ def job(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Process]:
     directory = tmp_path / "agent" / "trials" / "work" / "jobs" / "1-2-3-1" / request.param
     start = (_REMOTE / "job_start.sh").read_text(encoding="utf-8")
     supervise = (_REMOTE / "job_supervise.sh").read_text(encoding="utf-8")
-    words = ["sh", "-c", start, "sh", str(directory), "600", "5", str(directory), supervise]
+    words = ["sh", "-c", start, "sh", str(directory), "600", "5", str(directory), supervise, ""]
     subprocess.run(words, input="exec sleep 600\n", text=True, check=True)
     leader = _leader(directory / "pid")
     yield leader
