@@ -32,6 +32,9 @@
       const box = document.getElementById(id);
       if (box) box.open = open;
     });
+  });
+  // not earlier: until it has settled, htmx gives an element that has an id its attributes back
+  document.addEventListener("htmx:afterSettle", (event) => {
     cells(event.target).forEach((cell) => {
       const before = states.get(cell.dataset.trial);
       if (before && before !== cell.dataset.state && cell.dataset.state === "done") cell.classList.add("new");

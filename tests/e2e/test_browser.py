@@ -132,7 +132,8 @@ def test_a_changed_cell_comes_alone_and_keeps_the_focus(watched: Watched, agent:
         expect(page.locator(f"#c{trial.pk}")).to_have_attribute("data-state", "running")
     assert len(answer.value.body()) < 10_000
     factories.finish(trial, 4321.0)
-    expect(page.locator(f"#c{trial.pk}")).to_contain_text("4,321")
+    expect(page.locator(f"#c{trial.pk}.new")).to_contain_text("4,321")
+    assert page.locator(".new").count() == 1
     expect(page.locator(f"#median-{trial.configuration.index}")).to_contain_text("4,321")
     expect(page.locator(f"#t{trial.pk}")).to_be_focused()
     assert page.locator(".matrix").get_attribute("data-kept") == "yes"
