@@ -139,10 +139,12 @@ _MEANING = (
 
 def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bool = False) -> None:
     require_plausible(parsed)
-    _require_units(parsed)
+    stored = models.Metric.objects.in_bulk([metric.name for metric in parsed.metrics])
+    _require_units(parsed, stored)
     if elsewhere or attempt.trial.bundle_key:
-        _require_same_meaning(parsed)
-    store_metrics(parsed.metrics, private=attempt.trial.run.private)
+        _require_same_meaning(parsed, stored)
+    private = attempt.trial.run.private
+    store_metrics([one for one in parsed.metrics if not _is_stored(one, stored, private=private)], private=private)
     store_layers([use.layer for use in parsed.layers])
     copy_tables([(attempt.run_id, attempt.pk, parsed)])
 
@@ -186,15 +188,21 @@ def store_metrics(metrics: Iterable[Metric], *, private: bool) -> None:
     )
 
 
-def _meaning(metric: Metric) -> dict[str, Any]:
+def _is_stored(metric: Metric, stored: Mapping[str, models.Metric], *, private: bool) -> bool:
+    """Return whether what a metric means stands in the warehouse already, for whoever may read the trial."""
+    row = stored.get(metric.name)
+    return row is not None and (private or not row.private) and _meaning(row) == _meaning(metric)
+
+
+def _meaning(metric: Metric | models.Metric) -> dict[str, Any]:
     return {name: getattr(metric, name) for name in _MEANING}
 
 
-def _require_same_meaning(parsed: ParsedTrial) -> None:
+def _require_same_meaning(parsed: ParsedTrial, stored: Mapping[str, models.Metric]) -> None:
     """Raise IngestError where the output of a trial that was measured elsewhere says of a metric of this warehouse what
     this warehouse does not say of it: the metric's name is its only tie to other trials."""
     declared = {metric.name: metric for metric in parsed.metrics if metric.name in parsed.named_by_output}
-    for row in models.Metric.objects.filter(name__in=declared):
+    for row in (stored[name] for name in declared if name in stored):
         meaning = _meaning(declared[row.name])
         if other := [name for name in ("label", "better", "help") if meaning[name] != getattr(row, name)]:
             raise IngestError(
@@ -209,18 +217,17 @@ def _require_same_meaning(parsed: ParsedTrial) -> None:
             )
 
 
-def _require_units(parsed: ParsedTrial) -> None:
+def _require_units(parsed: ParsedTrial, stored: Mapping[str, models.Metric]) -> None:
     """Raise IngestError for a metric with another unit than in the warehouse: stored values would be misread."""
     units = {metric.name: metric.unit for metric in parsed.metrics}
-    stored = models.Metric.objects.filter(name__in=units).values_list("name", "unit")
-    for name, unit in stored:
-        if unit != units[name]:
+    for name, row in stored.items():
+        if row.unit != units[name]:
             raise IngestError(
                 _(
                     "{metric} is in {unit} here, and in {before} in all trials before.",
                     metric=name,
                     unit=units[name],
-                    before=unit,
+                    before=row.unit,
                 ),
                 where=parsed.trial_key,
                 todo=_("Give the metric another name, or the unit that it had."),
