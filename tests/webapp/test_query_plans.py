@@ -94,6 +94,7 @@ def grown(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(TRIALS)
     for statement in _MORE.split(";\n"):
         sql.execute(statement)
+        sql.execute("ANALYZE")
     store_checked_builds(models.Attempt.objects.filter(run__workload="capabilities").values_list("pk", flat=True))
     sql.execute("ANALYZE")
 

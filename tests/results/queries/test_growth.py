@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -25,6 +25,34 @@ TRIALS = 6000
 def grown(db: None) -> None:
     fill(TRIALS)
     sql.execute("ANALYZE")
+
+
+def joined_without_an_index(ask: Callable[[], object]) -> list[str]:
+    """The statements that are planned to compare each row of one table with each of another."""
+    found = []
+
+    def explain(execute: Callable[..., Any], query: str, params: Any, many: bool, context: Mapping[str, Any]) -> Any:
+        if query.lstrip().startswith(("INSERT", "UPDATE")):
+            cursor = context["cursor"].connection.cursor()
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {query}", params)
+            if any("Join Filter" in node for node in nodes(cursor.fetchone()[0][0]["Plan"])):
+                found.append(query)
+        return execute(query, params, many, context)
+
+    with connection.execute_wrapper(explain):
+        ask()
+    return found
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_warehouse_is_filled_in_linear_time_where_its_tables_were_analyzed_without_rows() -> None:
+    with transaction.atomic():
+        fill(4000)
+        transaction.set_rollback(True)
+    sql.execute("VACUUM (TRUNCATE off, ANALYZE)")
+    with transaction.atomic():
+        assert joined_without_an_index(lambda: fill(4000)) == []
+        transaction.set_rollback(True)
 
 
 def plan_of(ask: Callable[[], object], words: str) -> Mapping[str, Any]:
