@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
+from django.core.management import call_command
 from rich.console import Console
 
 from bench.comparison import ANSWERS, PORT, gunicorn, warehouse
@@ -22,6 +23,7 @@ LARGEST = f"/api/v1/comparison/?run={','.join(map(str, range(1, 11)))}&x=clients
 
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
+    call_command("collectstatic", interactive=False, verbosity=0)
     with warehouse(console):
         return [*_first_answers(min(rounds, 5)), *_by_clients(min(rounds, 7), console), _kept(console)]
 
