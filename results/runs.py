@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from results import models, noise
+from results import models, noise, sql
 from results.agents import keep_agent_names
 from results.domain import plan as plans
 from results.domain.errors import PlanError, Problem, StateError
@@ -207,6 +207,12 @@ def make_trials(run_id: int) -> bool:
     if not run.making:
         close_finished(run_id)  # all its trials may have ended meanwhile
     return run.making
+
+
+def analyze_trials() -> None:
+    """Let PostgreSQL count the trials again. Until autovacuum does, some minutes after a large run was made, it would
+    expect none of that run, and its page would take seconds."""
+    sql.execute("ANALYZE results_trial, results_configuration")
 
 
 def in_making() -> list[int]:

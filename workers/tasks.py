@@ -231,6 +231,7 @@ def make_trials(run_id: int) -> None:
     """Make the rest of a run's trials, each batch in a transaction of its own; those that are made may begin."""
     while runs.make_trials(run_id):
         pass
+    runs.analyze_trials()
 
 
 @worker_shutting_down.connect

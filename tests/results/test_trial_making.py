@@ -50,6 +50,13 @@ def test_a_large_run_begins_with_its_first_trials_and_a_worker_makes_the_rest() 
     assert runs.in_making() == []
 
 
+def test_postgresql_expects_the_trials_of_a_large_run_once_they_are_made() -> None:
+    tasks.make_trials(large_run().pk)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = 'results_trial'")
+        assert cursor.fetchone() == (1200,)
+
+
 def test_a_run_whose_trials_have_ended_goes_on_while_some_are_to_be_made() -> None:
     run = large_run()
     run.trials.update(state=TrialState.DONE)
