@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Future
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
 from results.models import Attempt, Trial
 from workers import checkpoint, dispatch, executor, lease
+from workers.access import Access, shared
 from workers.bundle import reader
 from workers.bundle.writer import Archived, archive_path, archived_before, checksum
 from workers.execution import Hold, Reporter
@@ -35,6 +36,7 @@ from workers.orders import Order, agents_idle, order_of
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 def run(attempt_id: int, worker: str) -> bool:
@@ -42,13 +44,20 @@ def run(attempt_id: int, worker: str) -> bool:
 
     worker: a name that no other process or thread has, and that this one has for this attempt alone
     """
-    if not warehouse.retry(_begin, attempt_id, worker):
+    if not connection.in_atomic_block:
+        connection.close()  # this thread only waits, and what it asks goes through the shared ones
+    with shared() as access:
+        return _run(attempt_id, worker, access)
+
+
+def _run(attempt_id: int, worker: str, access: Access) -> bool:
+    if not access.retry(_begin, attempt_id, worker):
         return False
     try:
-        order = warehouse.retry(order_of, attempt_id)
+        order = access.retry(order_of, attempt_id)
         with logs.about(**order.log_fields):
-            error = _execute(attempt_id, worker, order)
-            warehouse.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
+            error = _execute(attempt_id, worker, order, access)
+            access.retry(dispatch.finish, attempt_id, error, timezone.now(), worker)
             _forget(order, worker)
     except executor.TakenError:
         log.warning("attempt %s: it is another worker's now, or waits for one", attempt_id)
@@ -73,13 +82,14 @@ def _forget(order: Order, worker: str) -> None:
         path.unlink()
 
 
-def _execute(attempt_id: int, worker: str, order: Order) -> dict[str, Any] | None:
+def _execute(attempt_id: int, worker: str, order: Order, access: Access) -> dict[str, Any] | None:
     """Execute an attempt and store its measurements; return the error that ended it, None for none.
 
     Raises TakenError, and AwayError where what was measured could not be stored."""
     try:
-        picked_up = warehouse.retry(Attempt.objects.values_list("picked_up", flat=True).get, pk=attempt_id)
-        return asyncio.run(_with_heartbeat(attempt_id, worker, order, picked_up=picked_up))
+        picked_up = access.retry(Attempt.objects.values_list("picked_up", flat=True).get, pk=attempt_id)
+        reporter = _Reporter(attempt_id, worker, access)
+        return asyncio.run(_with_heartbeat(reporter, order, picked_up=picked_up))
     except (executor.TakenError, AwayError):
         raise
     except TeitenError as failure:
@@ -99,22 +109,25 @@ def _execute(attempt_id: int, worker: str, order: Order) -> dict[str, Any] | Non
 
 
 class _Reporter(Reporter):
-    """An attempt's access to the warehouse while it runs, in one thread of its own, so that the trial never waits.
+    """An attempt's access to the warehouse while it runs, in other threads, so that the trial never waits for long.
 
     cleaning: whether the phase `clean` has begun
     unreported_phase: the phase, since when, and its expected seconds, until the warehouse has stored it
     """
 
-    def __init__(self, attempt_id: int, worker: str, thread: ThreadPoolExecutor) -> None:
+    def __init__(self, attempt_id: int, worker: str, access: Access) -> None:
         super().__init__(worker=worker)
-        self.attempt_id, self.thread = attempt_id, thread
+        self.attempt_id, self.access = attempt_id, access
         self.cleaning = False
         self.unreported_phase: tuple[str, datetime, float | None] | None = None
 
-    async def call(self, operation: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(
-            self.thread, copy_context().run, operation, self.attempt_id, *args
-        )
+    async def _try_once(self, answer: Future[T], otherwise: Callable[[DatabaseError], U]) -> T | U:
+        """Await an answer of the warehouse, or what replaces it where there is none."""
+        try:
+            return await asyncio.wrap_future(answer)
+        except DatabaseError as error:
+            log.warning("attempt %s: %s", self.attempt_id, error)
+            return otherwise(error)
 
     async def progress(self, phase: str, expected_s: float | None) -> None:
         self.cleaning = self.cleaning or phase == "clean"
@@ -125,20 +138,22 @@ class _Reporter(Reporter):
         phase = self.unreported_phase
         if phase is None:
             return
-        stored: bool = await self.call(_store_phase, *phase)
+        report = self.access.report(partial(_store_phase, self.attempt_id, *phase))
+        stored: bool = await self._try_once(report, lambda _: False)  # the display is late, but not the trial
         if stored and self.unreported_phase is phase:
             self.unreported_phase = None
 
     async def heartbeat(self) -> LeaseState | None:
-        state = await self._state()
+        state = await self.state()
         await self.report_phase()
         return state
 
-    async def _state(self) -> LeaseState | None:
-        return await self.call(_heartbeat, self.worker)
+    async def state(self) -> LeaseState | None:
+        """Prolong the attempt's leases; None when the warehouse did not answer, which a lease tolerates for a while."""
+        return await self._try_once(self.access.heartbeat(self.attempt_id, self.worker), _state_without_answer)
 
     async def hold(self) -> Hold:
-        state = await self._state()
+        state = await self.state()
         return Hold.OWN if state is None else _HOLDS.get(state, Hold.OWN)
 
     async def certain_hold(self) -> Hold:
@@ -149,51 +164,55 @@ class _Reporter(Reporter):
         loop = asyncio.get_running_loop()
         began_s = loop.time()
         while loop.time() - began_s < warehouse.PATIENCE_S:
-            state = await self._state()
+            state = await self.state()
             if state is not None:
                 return _HOLDS.get(state, Hold.OWN)
             await asyncio.sleep(lease.HEARTBEAT_S)
         return Hold.TAKEN
 
     async def idle_agents(self) -> frozenset[str]:
-        return await self.call(_idle_agents, self.worker)
+        """Return the agents that no other trial waits for, none where the leases are lost or the warehouse is away."""
+        try:
+            return await asyncio.to_thread(self.access.retry, _idle_agents, self.attempt_id, self.worker)
+        except AwayError as error:
+            log.warning("attempt %s: %s", self.attempt_id, error)
+            return frozenset()
 
     async def store_changes(self, agent: str, changes: Sequence[Change]) -> None:
-        await self.call(_store_changes, agent, changes)
+        """Store the changed host factors that the agent's page shows; files on the agent hold them in any case."""
+        note = partial(hostfactors.note_changes, agent, changes, timezone.now())
+        await self._try_once(self.access.report(note), lambda _: None)
 
     async def store_sample(self, look: ActivitySample | None) -> None:
-        await self.call(_store_sample, look)
+        await self._try_once(self.access.report(partial(_store_sample, self.attempt_id, look)), lambda _: None)
 
 
 _HOLDS = {LeaseState.LOST: Hold.LOST, LeaseState.TAKEN: Hold.TAKEN}
 
 
-async def _with_heartbeat(attempt_id: int, worker: str, order: Order, *, picked_up: bool) -> dict[str, Any] | None:
+async def _with_heartbeat(reporter: _Reporter, order: Order, *, picked_up: bool) -> dict[str, Any] | None:
     """Execute an attempt and store its result, with heartbeats; return the error that ended it.
 
     A lost lease or a cancelled trial stops the execution, but neither its clean-up nor the storing of its result.
     Raises TakenError.
     """
     bundles: Path = settings.TEITEN_BUNDLE_DIR
-    with ThreadPoolExecutor(1, thread_name_prefix=f"attempt-{attempt_id}") as thread:
-        reporter = _Reporter(attempt_id, worker, thread)
-        archived = _archived_before(bundles, order) if picked_up else None
-        if archived is None:
-            work = (executor.pick_up if picked_up else executor.run)(order, bundles, reporter)
-            execution = asyncio.ensure_future(work)
-            await _wait_for_execution(execution, reporter, checkpoint.path_of(bundles, order.trial_key, order.attempt))
-            archived, _ = execution.result()
-        storing = asyncio.get_running_loop().run_in_executor(
-            None, copy_context().run, _store_result, attempt_id, bundles, archived
-        )
-        while not storing.done():
-            await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
-            await reporter.call(_heartbeat, worker)
-        await reporter.call(_close_connection)
-        failure = storing.exception()
-        if archived.error and failure and not isinstance(failure, AwayError):
-            return dict(archived.error)
-        return storing.result()
+    archived = _archived_before(bundles, order) if picked_up else None
+    if archived is None:
+        work = (executor.pick_up if picked_up else executor.run)(order, bundles, reporter)
+        execution = asyncio.ensure_future(work)
+        await _wait_for_execution(execution, reporter, checkpoint.path_of(bundles, order.trial_key, order.attempt))
+        archived, _ = execution.result()
+    storing = asyncio.ensure_future(
+        asyncio.to_thread(_store_result, reporter.access, reporter.attempt_id, bundles, archived)
+    )
+    while not storing.done():
+        await asyncio.wait([storing], timeout=lease.HEARTBEAT_S)
+        await reporter.state()
+    failure = storing.exception()
+    if archived.error and failure and not isinstance(failure, AwayError):
+        return dict(archived.error)
+    return storing.result()
 
 
 async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporter, saved: Path) -> None:
@@ -221,18 +240,15 @@ async def _wait_for_execution(execution: asyncio.Future[Any], reporter: _Reporte
             execution.cancel("cancelled")
 
 
-def _store_result(attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
+def _store_result(access: Access, attempt_id: int, bundles: Path, archived: Archived) -> dict[str, Any] | None:
     """Store the archive's path, then its measurements; return the error that its files contain, None for none."""
-    try:
-        archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
-        if (path := bundles / archived.path).exists():
-            bundle_files.keep_bundle(path, archived.path, archived.sha256)
-        warehouse.retry(ingest.file_archive, attempt_id, archive)
-        parsed = _read(bundles / archived.path, archived.path)
-        warehouse.retry(ingest.store, parsed, attempt_id, archive)
-        return dict(parsed.error) if parsed.error else None
-    finally:
-        connection.close()
+    archive = ingest.Archive(archived.path, archived.sha256, archived.size_bytes)
+    if (path := bundles / archived.path).exists():
+        bundle_files.keep_bundle(path, archived.path, archived.sha256)
+    access.retry(ingest.file_archive, attempt_id, archive)
+    parsed = _read(bundles / archived.path, archived.path)
+    access.retry(ingest.store, parsed, attempt_id, archive)
+    return dict(parsed.error) if parsed.error else None
 
 
 def _read(path: Path, stored: str) -> ParsedTrial:
@@ -264,66 +280,22 @@ def _archived_before(bundles: Path, order: Order) -> Archived | None:
 
 
 def _store_phase(attempt_id: int, phase: str, since: datetime, expected_s: float | None) -> bool:
-    """Store the phase that pages show; return whether the warehouse could be reached.
-
-    While it is away for a moment, the display is late, but not the trial.
-    """
-
-    def store() -> bool:
-        running = Trial.objects.filter(attempts=attempt_id, state=TrialState.RUNNING)
-        running.update(phase=phase, phase_at=since, expected_s=expected_s)
-        return True
-
-    return _try_once(attempt_id, store, lambda _: False)
+    """Store the phase that pages show."""
+    running = Trial.objects.filter(attempts=attempt_id, state=TrialState.RUNNING)
+    running.update(phase=phase, phase_at=since, expected_s=expected_s)
+    return True
 
 
 def _store_sample(attempt_id: int, look: ActivitySample | None) -> None:
     """Store the sessions' activity that pages show while the attempt runs; at its end its bundle's notes replace it."""
-
-    def store() -> None:
-        running = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING)
-        running.update(notes={"look": look.to_json()} if look else {})
-
-    _try_once(attempt_id, store, lambda _: None)
+    running = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING)
+    running.update(notes={"look": look.to_json()} if look else {})
 
 
-def _store_changes(attempt_id: int, agent: str, changes: Sequence[Change]) -> None:
-    """Store the changed host factors that the agent's page shows; files on the agent hold them in any case."""
-    _try_once(attempt_id, lambda: hostfactors.note_changes(agent, changes, timezone.now()), lambda _: None)
-
-
-def _heartbeat(attempt_id: int, worker: str) -> LeaseState | None:
-    """Prolong the attempt's leases; None when the warehouse did not answer, which the lease tolerates for a while."""
-
-    def state_without_answer(error: DatabaseError) -> LeaseState | None:
-        return LeaseState.AWAY if warehouse.is_not_running(error) else None
-
-    return _try_once(attempt_id, lambda: lease.heartbeat(attempt_id, worker, timezone.now()), state_without_answer)
-
-
-def _try_once(attempt_id: int, operation: Callable[[], T], otherwise: Callable[[DatabaseError], T]) -> T:
-    """Call an operation that is not worth a retry: it is repeated anyway, or the trial does without it."""
-    try:
-        return operation()
-    except DatabaseError as error:
-        log.warning("attempt %s: %s", attempt_id, error)
-        warehouse.drop_connection()
-        return otherwise(error)
+def _state_without_answer(error: DatabaseError) -> LeaseState | None:
+    return LeaseState.AWAY if warehouse.is_not_running(error) else None
 
 
 def _idle_agents(attempt_id: int, worker: str) -> frozenset[str]:
-    """Return the agents that no other trial waits for, none where the leases are lost or the warehouse is away."""
-
-    def query() -> frozenset[str]:
-        lost = lease.heartbeat(attempt_id, worker, timezone.now()) in _HOLDS
-        return frozenset() if lost else agents_idle(attempt_id)
-
-    try:
-        return warehouse.retry(query)
-    except AwayError as error:
-        log.warning("attempt %s: %s", attempt_id, error)
-        return frozenset()
-
-
-def _close_connection(attempt_id: int) -> None:
-    connection.close()  # that of the thread which this runs in
+    lost = lease.heartbeat(attempt_id, worker, timezone.now()) in _HOLDS
+    return frozenset() if lost else agents_idle(attempt_id)

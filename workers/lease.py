@@ -8,23 +8,26 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from functools import reduce
+from operator import or_
 from typing import ParamSpec
 
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from results import sql, warehouse
 from results.agents import require_in_use
 from results.domain.errors import StateError
 from results.domain.messages import gettext_lazy as _
-from results.domain.states import AttemptState, TrialState
-from results.models import Agent, Attempt, Lease, Trial
+from results.domain.states import AttemptState
+from results.models import Agent, Attempt, Lease
 
 log = logging.getLogger(__name__)
 TTL_S = float(settings.TEITEN_LEASE_S)
@@ -67,21 +70,31 @@ class LeaseState(Enum):
     AWAY = "away"  # the warehouse does not run: nobody can take the agents
 
 
+@dataclass(frozen=True)
+class _Answer:
+    attempt: int
+    worker: str
+    state: str
+
+
 def heartbeat(attempt_id: int, worker: str, now: datetime) -> LeaseState:
     """Prolong the attempt's leases; return whether this worker may go on with it."""
-    prolonged = sql.execute(
-        """
-        UPDATE results_lease l SET heartbeat_at = %(now)s, expires_at = %(expires)s
-          FROM results_attempt a
-         WHERE l.attempt_id = %(attempt)s AND a.id = l.attempt_id AND a.state = 'running' AND a.worker = %(worker)s
-        """,
-        {"attempt": attempt_id, "worker": worker, "now": now, "expires": now + timedelta(seconds=TTL_S)},
-    )
-    if not prolonged:
-        others = Attempt.objects.filter(pk=attempt_id, state=AttemptState.RUNNING).exclude(worker=worker)
-        return LeaseState.TAKEN if others.exists() else LeaseState.LOST
-    cancelled = Trial.objects.filter(attempts=attempt_id, state=TrialState.CANCELLED).exists()
-    return LeaseState.CANCELLED if cancelled else LeaseState.KEPT
+    return heartbeats([(attempt_id, worker)], now)[attempt_id, worker]
+
+
+def heartbeats(asked: Sequence[tuple[int, str]], now: datetime) -> dict[tuple[int, str], LeaseState]:
+    """Prolong the leases of attempts, in one statement; return whether each worker may go on with its own.
+
+    asked: (attempt, worker)
+    """
+    params = {
+        "attempts": [attempt_id for attempt_id, _worker in asked],
+        "workers": [worker for _attempt_id, worker in asked],
+        "now": now,
+        "expires": now + timedelta(seconds=TTL_S),
+    }
+    answers = sql.rows(_Answer, sql.load(__file__, "heartbeats"), params)
+    return {(answer.attempt, answer.worker): LeaseState(answer.state) for answer in answers}
 
 
 @contextmanager
@@ -99,18 +112,39 @@ def contact_lease(
     patience_s: seconds to wait for an agent in use
     purpose: what the agent is leased for, for the error message
     """
+    with contact_leases([agent_id], now, patience_s, purpose) as lost:
+        yield lost
+
+
+@contextmanager
+def contact_leases(
+    agents: Iterable[int], now: Callable[[], datetime], patience_s: float, purpose: str
+) -> Iterator[Callable[[], bool]]:
+    """Lease several agents, as `contact_lease` does one; the function says whether one of the leases is lost."""
+    held: list[Q] = []
+    try:
+        for agent_id in agents:
+            lease = _wait_for_contact(agent_id, now, patience_s, purpose)
+            held.append(Q(pk=lease.pk, acquired_at=lease.acquired_at))
+        with _heartbeats(_leases(held), len(held), now) as lost:
+            yield lost
+    finally:
+        if held:
+            retry(_leases(held).delete)
+
+
+def _leases(held: Sequence[Q]) -> QuerySet[Lease]:
+    return Lease.objects.filter(reduce(or_, held, Q(pk__in=[])), attempt=None)
+
+
+def _wait_for_contact(agent_id: int, now: Callable[[], datetime], patience_s: float, purpose: str) -> Lease:
     require_in_use(Agent.objects.get(pk=agent_id))
     deadline = now() + timedelta(seconds=patience_s)
     while (lease := _acquire_for_contact(agent_id, now())) is None:
         if now() >= deadline:
             raise _busy_error(agent_id, purpose)
         time.sleep(_POLL_S)
-    this_lease = Lease.objects.filter(pk=lease.pk, attempt=None, acquired_at=lease.acquired_at)
-    try:
-        with _heartbeats(this_lease, now) as lost:
-            yield lost
-    finally:
-        retry(this_lease.delete)
+    return lease
 
 
 def retry(operation: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -131,20 +165,23 @@ def _acquire_for_contact(agent_id: int, at: datetime) -> Lease | None:
 
 
 @contextmanager
-def _heartbeats(this_lease: QuerySet[Lease], now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
-    """Prolong a contact's lease from a thread with its own connection, since the contact itself waits for its agent."""
+def _heartbeats(these: QuerySet[Lease], count: int, now: Callable[[], datetime]) -> Iterator[Callable[[], bool]]:
+    """Prolong a contact's leases from a thread with its own connection, since the contact waits for its agents."""
     ended = threading.Event()
     prolonged_s = time.monotonic()
 
     def prolong() -> None:
         nonlocal prolonged_s
         at = now()
-        if not this_lease.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S)):
-            log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
-            prolonged_s = -math.inf
-            ended.set()
+        kept = these.update(heartbeat_at=at, expires_at=at + timedelta(seconds=TTL_S))
+        if kept == count:
+            prolonged_s = time.monotonic()
             return
-        prolonged_s = time.monotonic()
+        if prolonged_s > -math.inf:
+            log.error("a contact was not heard of for %g s and lost its agent while it goes on", TTL_S)
+        prolonged_s = -math.inf
+        if not kept:
+            ended.set()
 
     def beat() -> None:
         with closing(connection):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -37,12 +37,9 @@ def machine_lease(agent_id: int) -> Iterator[Callable[[], bool]]:
 
     Raises StateError when one of them is in use.
     """
-    with ExitStack() as leases:
-        lost = [
-            leases.enter_context(lease.contact_lease(pk, timezone.now, purpose=_("Removing files there")))
-            for pk, _name in machine(agent_id)
-        ]
-        yield lambda: any(is_lost() for is_lost in lost)
+    agents = [pk for pk, _name in machine(agent_id)]
+    with lease.contact_leases(agents, timezone.now, 0, _("Removing files there")) as lost:
+        yield lost
 
 
 def record_clusters(agent: Agent) -> None:

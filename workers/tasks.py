@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from celery.signals import worker_shutting_down
 from celery.worker.control import inspect_command
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -36,6 +36,7 @@ from workers import attempt as attempts
 from workers import contact as contacts
 from workers import dispatch as dispatching
 from workers import lease as leasing
+from workers.access import Access, shared
 from workers.app import AGENTS, CONTROL, TRIALS, app
 from workers.bundle.writer import discard_unfinished
 from workers.importing import import_run, import_upload
@@ -51,6 +52,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 FACTS_AGE_S = 600.0
 QUEUES = (CONTROL, AGENTS, TRIALS)
+_prunings = threading.BoundedSemaphore(4)
 _ending = threading.Event()  # this worker was asked to end
 
 
@@ -245,25 +247,32 @@ def work() -> None:
 
     Where one trial follows another, there is no other moment to prune. A worker that is asked to end begins no more.
     """
-    while not _ending.is_set():
-        # A name of its own for each attempt: another process of the same number is another worker.
-        thread = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
-        worker = f"{thread} {secrets.token_hex(4)}"
-        if (attempt_id := _take(worker)) is None:
-            return
-        attempts.run(attempt_id, worker)
-        with _skipped_while_away():
-            for agent_id in pruning.agents_to_look_at(attempt_id, timezone.now()):
-                _prune(agent_id)
-        _send(dispatch)  # a trial of several agents leaves work for several workers
+    with shared() as access:
+        while not _ending.is_set():
+            # A name of its own for each attempt: another process of the same number is another worker.
+            thread = f"{socket.gethostname()} process {os.getpid()} {threading.current_thread().name}"
+            worker = f"{thread} {secrets.token_hex(4)}"
+            if (attempt_id := _take(access, worker)) is None:
+                return
+            attempts.run(attempt_id, worker)
+            with _skipped_while_away():
+                for agent_id in access.call(pruning.agents_to_look_at, attempt_id, timezone.now()):
+                    _prune_in_turn(agent_id)
+            _send(dispatch)  # a trial of several agents leaves work for several workers
 
 
-def _take(worker: str) -> int | None:
+def _take(access: Access, worker: str) -> int | None:
     """Take the next trial that may run, with its agents; return the attempt, None where there is none."""
     attempt_id: int | None = None
     with _skipped_while_away():
-        attempt_id = dispatching.next_attempt(timezone.now(), worker)
+        attempt_id = access.call(dispatching.next_attempt, timezone.now(), worker)
     return attempt_id
+
+
+def _prune_in_turn(agent_id: int) -> None:
+    """Prune an agent; a few at a time, for each takes two connections to the warehouse meanwhile."""
+    with _prunings, closing(connection):
+        _prune(agent_id)
 
 
 @app.task

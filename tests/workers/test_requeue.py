@@ -141,6 +141,37 @@ def test_a_contact_is_heard_of_for_as_long_as_it_lasts(monkeypatch: pytest.Monke
 
 
 @pytest.mark.django_db(transaction=True)
+def test_several_agents_of_a_contact_are_heard_of_by_one_thread_and_one_lost_leaves_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agents = [factories.agent(f"db{number}").pk for number in range(3)]
+    monkeypatch.setattr(lease, "HEARTBEAT_S", 0.01)
+    with lease.contact_leases(agents, timezone.now, 0, "Removing") as lost:
+        assert [thread.name for thread in threading.enumerate()].count("contact") == 1
+        models.Lease.objects.filter(agent=agents[0]).delete()
+        other = factories.held_by_contact(agents[0], timezone.now() + timedelta(seconds=30))
+        deadline = time.monotonic() + 60
+        while not lost():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        last = models.Lease.objects.get(agent=agents[2]).heartbeat_at
+        while models.Lease.objects.get(agent=agents[2]).heartbeat_at == last:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert lost()
+    assert models.Lease.objects.get().acquired_at == other.acquired_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_agents_of_which_one_is_in_use_are_all_free_again() -> None:
+    agents = [factories.agent(f"db{number}").pk for number in range(3)]
+    used = factories.held_by_contact(agents[2], timezone.now() + timedelta(seconds=30))
+    with pytest.raises(StateError), lease.contact_leases(agents, timezone.now, 0, "Removing"):
+        raise AssertionError("one was in use")
+    assert models.Lease.objects.get().pk == used.pk
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_contact_that_lost_its_agent_leaves_the_lease_of_the_next_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -118,7 +118,7 @@ def test_what_the_heartbeat_says_of_it_names_the_trial(
     with beside(restart):
         run_next()
     (attempt,) = models.Attempt.objects.all()
-    records = [record for record in caplog.records if record.threadName.startswith(f"attempt-{attempt.pk}")]
+    records = [record for record in caplog.records if record.getMessage().startswith(f"attempt {attempt.pk}:")]
     assert records
     assert {record.__dict__.get("trial") for record in records} == {attempt.trial_id}
 
