@@ -63,7 +63,6 @@ class Access:
 
     def retry(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """See `results.warehouse.retry`. It is this thread that waits for a warehouse that is away."""
-
         return warehouse.retry(partial(self.call, operation, *args, **kwargs))
 
     def report(self, operation: Callable[[], T]) -> Future[T]:
@@ -77,6 +76,7 @@ class Access:
     def heartbeat(self, attempt_id: int, worker: str) -> Future[LeaseState]:
         """Prolong an attempt's leases. A DatabaseError says that the warehouse did not answer."""
         answer: Future[LeaseState] = Future()
+        answer.set_running_or_notify_cancel()  # whoever awaits it may be cancelled: the answers of others still come
         self._heartbeats.put(((attempt_id, worker), answer))
         return answer
 

@@ -24,8 +24,8 @@ from tests.imported import recorded
 from tests.measured_runs import exported, forget, measured_run, numbers, write_bundle
 from tests.results.test_foreign_results import stored
 from webapp import env, health
+from workers import access, importing, reingest, uploads
 from workers import attempt as attempts
-from workers import importing, reingest, uploads
 from workers.bundle.writer import checksum
 
 pytestmark = pytest.mark.django_db
@@ -113,18 +113,20 @@ def test_a_missing_object_is_named_and_no_path_leads_out_of_the_prefix(run: mode
             storage().exists(name)
 
 
-@pytest.mark.django_db(transaction=True)  # a thread of a worker closes its connection
+@pytest.mark.django_db(transaction=True)  # a worker has connections of its own
 def test_a_worker_s_bundle_goes_to_the_bucket_before_a_row_names_it(bucket: Any, tmp_path: Path) -> None:
     trial = factories.run(collectors=["pg_stat"]).trials.select_related("configuration").order_by("position")[0]
     row = factories.begin(trial)
     archived = write_bundle(trial, row.number)
-    assert attempts._store_result(row.pk, storage_folder(), archived) is None
+    with access.shared() as shared:
+        assert attempts._store_result(shared, row.pk, storage_folder(), archived) is None
     row.refresh_from_db()
     assert (in_bucket(bucket, tmp_path), row.bundle_sha256) == ([row.bundle], archived.sha256)
     assert models.Measurement.objects.filter(attempt=row).count() > 10
     assert files_here() == []
     # A worker that goes on with an attempt whose bundle is in the bucket stores it from there.
-    assert attempts._store_result(row.pk, storage_folder(), archived) is None
+    with access.shared() as shared:
+        assert attempts._store_result(shared, row.pk, storage_folder(), archived) is None
 
 
 def test_another_file_in_a_bundle_s_place_stays(bucket: Any, tmp_path: Path) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, connection
+from django.db import InterfaceError, connection, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -101,6 +103,34 @@ def test_a_connection_that_ends_fails_whoever_has_it_and_the_next_opens_another(
         shared.report(backend).result()
     assert shared.report(backend).result() != first
     assert shared.heartbeat(begun[0].pk, "own").result() == LeaseState.KEPT
+
+
+def test_a_trial_that_is_cancelled_while_it_awaits_its_heartbeat_leaves_those_of_others(
+    shared: Access, begun: list[models.Attempt]
+) -> None:
+    locked = threading.Event()
+    cancelled = threading.Event()
+
+    def hold_up() -> None:
+        with closing(connection), transaction.atomic():
+            models.Lease.objects.select_for_update().get(attempt=begun[0])
+            locked.set()
+            assert cancelled.wait(60)
+
+    async def cancel() -> None:
+        beat = asyncio.ensure_future(asyncio.wrap_future(shared.heartbeat(begun[0].pk, "own")))
+        await asyncio.sleep(0)
+        beat.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await beat
+
+    with ThreadPoolExecutor(1) as other:
+        holding_up = other.submit(hold_up)
+        assert locked.wait(60)
+        asyncio.run(cancel())
+        cancelled.set()
+        holding_up.result()
+    assert shared.heartbeat(begun[0].pk, "own").result(60) == LeaseState.KEPT
 
 
 def test_who_asks_waits_for_the_warehouse_and_not_the_threads_of_all(shared: Access) -> None:

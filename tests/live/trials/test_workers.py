@@ -98,6 +98,13 @@ def test_each_message_goes_to_one_queue(agent: models.Agent) -> None:
     app.control.purge()
 
 
+def test_what_beat_sends_never_waits_for_a_trial_or_an_agent() -> None:
+    """Dispatch, reaper and alerts among them: a worker of this queue runs no trials."""
+    tasks_of_beat = {entry["task"] for entry in app.conf.beat_schedule.values()}
+    assert {f"workers.tasks.{name}" for name in ("dispatch", "reap", "alert")} <= tasks_of_beat
+    assert {app.amqp.router.route({}, task)["queue"].name for task in tasks_of_beat} == {CONTROL}
+
+
 def lose(worker: subprocess.Popen[bytes]) -> None:
     """Kill a worker, and let the time of its leases pass."""
     worker.kill()
