@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -122,8 +122,7 @@ def _run(pid: int, names: list[str], port: int, lock: str, seconds: float, conso
     ]
 
 
-def _wait(use: _Use, pid: int, condition: object) -> None:
-    assert callable(condition)
+def _wait(use: _Use, pid: int, condition: Callable[[], bool]) -> None:
     asked_s = time.monotonic()
     while not condition():
         use.look(pid)
