@@ -22,6 +22,7 @@ from results.checked_builds import CAPABILITY, store_checked_builds
 from results.domain.environment.layers import environment_hash
 from results.domain.errors import IngestError
 from results.domain.measurement.metrics import Metric
+from results.domain.measurement.packed_numbers import packed, packed_ascending
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.measurement.plausible import require_plausible
 from results.domain.measurement.record_texts import to_json, without_messages
@@ -156,9 +157,9 @@ def copy_tables(trials: Sequence[tuple[int, int, ParsedTrial]]) -> None:
             records = (
                 (run_id, attempt_id, *record)
                 for run_id, attempt_id, parsed in trials
-                for record in _RECORDS[table](parsed)
+                for record in _stored_records(table, parsed)
             )
-            sql.copy(f"results_{table}", ("run_id", "attempt_id", *columns), records)
+            sql.copy(_MODELS[table]._meta.db_table, ("run_id", "attempt_id", *columns), records)
     store_series([(run_id, attempt_id, parsed.series) for run_id, attempt_id, parsed in trials])
 
 
@@ -301,6 +302,17 @@ _RECORDS = {
     "document": _documents,
     "layeruse": _layer_uses,
 }
+
+
+def _stored_records(table: str, parsed: ParsedTrial) -> Iterable[tuple[Any, ...]]:
+    """Return the rows of a table as COPY takes them."""
+    return map(_packed_histogram, _histograms(parsed)) if table == "histogram" else _RECORDS[table](parsed)
+
+
+def _packed_histogram(record: tuple[Any, ...]) -> tuple[Any, ...]:
+    node, label, latencies_us, counts, seconds, buckets, cells = record
+    heat = packed_ascending(seconds), packed(buckets), packed(cells)
+    return node, label, packed_ascending(latencies_us), packed(counts), *heat
 
 
 def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive) -> None:

@@ -5,9 +5,13 @@ key that is the first column of another index has none of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from results.domain.measurement import packed_numbers
 from results.models.visible import OfVisibleRuns
 
 
@@ -16,6 +20,29 @@ class RealField(models.FloatField):
 
     def db_type(self, connection: object) -> str:
         return "real"
+
+
+class WholeNumbersField(models.Field[Sequence[int], list[int]]):
+    """Whole numbers that are not negative, packed; see `measurement.packed_numbers`."""
+
+    _pack: Callable[[Sequence[int]], bytes] = staticmethod(packed_numbers.packed)
+    _unpack: Callable[[bytes], list[int]] = staticmethod(packed_numbers.whole_numbers)
+
+    def db_type(self, connection: object) -> str:
+        return "bytea"
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> bytes:
+        return self._pack(value)
+
+    def from_db_value(self, value: bytes, expression: object, connection: object) -> list[int]:
+        return self._unpack(value)
+
+
+class AscendingField(WholeNumbersField):
+    """Whole numbers, packed as differences."""
+
+    _pack = staticmethod(packed_numbers.packed_ascending)
+    _unpack = staticmethod(packed_numbers.ascending)
 
 
 class Metric(models.Model):
@@ -175,20 +202,22 @@ class CheckedBuild(models.Model):
 
 
 class Histogram(models.Model):
-    """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`."""
+    """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`. The view
+    `results_histogram` has them as arrays."""
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms", db_index=False)
+    pk = models.CompositePrimaryKey("run_id", "attempt_id", "node", "label")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
-    latencies_us = ArrayField(models.BigIntegerField())
-    counts = ArrayField(models.BigIntegerField())
-    heat_seconds = ArrayField(models.IntegerField())
-    heat_buckets = ArrayField(models.IntegerField())
-    heat_counts = ArrayField(models.BigIntegerField())
+    latencies_us = AscendingField()
+    counts = WholeNumbersField()
+    heat_seconds = AscendingField()
+    heat_buckets = WholeNumbersField()
+    heat_counts = WholeNumbersField()
 
     objects = OfVisibleRuns["Histogram"]()
 
     class Meta:
+        db_table = "results_packedhistogram"
         ordering = ["attempt", "node", "label"]
-        constraints = [models.UniqueConstraint(fields=["attempt", "node", "label"], name="one_histogram_a_label")]

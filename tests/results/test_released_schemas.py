@@ -75,6 +75,8 @@ def as_it_is_said(version: str, table: str, row: Row) -> Row:
         return {**row, "scope": "publish"}
     if table == "results_series" and version < "0038":  # a view of rows that series share, which have ids of their own
         return {name: value for name, value in row.items() if name != "id"}
+    if table == "results_histogram" and version < "0040":  # a view of packed rows, which have no id
+        return {name: value for name, value in row.items() if name != "id"}
     return row
 
 

@@ -1,4 +1,5 @@
-"""Series that share rows, and commands that share texts, are read as they were measured and run."""
+"""Series that share rows, histograms that are packed, and commands that share texts, are read as they were measured and
+run."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import struct
 from dataclasses import replace
 
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +21,7 @@ from tests.series_rows import add_series
 
 pytestmark = pytest.mark.django_db
 REALS = st.one_of(st.floats(width=32), st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf]))
+WHOLE = st.integers(0, 2**63 - 1)
 SCRIPT = "".join(f"line {n} of a script that every attempt runs\n" for n in range(5))
 
 
@@ -49,6 +52,22 @@ def test_one_series_is_read_of_those_that_share_its_times(attempt: models.Attemp
     assert series_of(attempt.pk, ["b"]) == [some[1], replace(longer, label="x" * 200)]
     heads = [(one.name, one.length) for one in trial_detail(attempt.trial_id).series]
     assert heads == [("a", 3), ("b", 3), ("b", 70_000), ("c", 3)]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(WHOLE), st.lists(WHOLE), st.lists(st.integers(-(2**31), 2**31 - 1)))
+def test_psql_shows_what_a_histogram_packs(
+    attempt: models.Attempt, latencies_us: list[int], counts: list[int], seconds: list[int]
+) -> None:
+    models.Histogram.objects.filter(attempt=attempt).update(
+        latencies_us=latencies_us, counts=counts, heat_seconds=seconds, heat_buckets=[], heat_counts=counts
+    )
+    own = "latencies_us, counts, heat_seconds, heat_buckets, heat_counts"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {own} FROM results_histogram WHERE attempt_id = %s", [attempt.pk])
+        assert cursor.fetchall() == [(latencies_us, counts, seconds, [], counts)]
+    [row] = models.Histogram.objects.filter(attempt=attempt).values_list(*own.split(", "))
+    assert row == (latencies_us, counts, seconds, [], counts)
 
 
 def test_commands_are_shown_as_they_ran_and_their_scripts_stored_once(attempt: models.Attempt) -> None:

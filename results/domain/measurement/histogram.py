@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from results.domain.measurement.packed_numbers import ascending, whole_numbers
+
 BUCKETS_PER_OCTAVE = 4
 
 
@@ -61,6 +63,11 @@ class Histogram:
             if seen >= rank:
                 return latency
         raise AssertionError("unreachable: rank is at most the total")
+
+
+def unpacked_histogram(latencies_us: bytes, counts: bytes) -> Histogram:
+    """Return a histogram that the warehouse has packed."""
+    return Histogram(tuple(ascending(latencies_us)), tuple(whole_numbers(counts)))
 
 
 def merge(parts: Iterable[Histogram]) -> Histogram:

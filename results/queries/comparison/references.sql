@@ -21,7 +21,7 @@ SELECT
             SELECT FROM results_measurement
             WHERE attempt_id = line.attempt_id AND run_id = line.run_id AND metric_id = line.metric
         ) OR line.metric LIKE 'latency.p%%' AND EXISTS (
-            SELECT FROM results_histogram WHERE attempt_id = line.attempt_id
+            SELECT FROM results_packedhistogram WHERE attempt_id = line.attempt_id
         )
     )), '{}') AS lost
 FROM line

@@ -15,6 +15,7 @@ from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
 from results.queries.comparison.cells import Replicate, fields_of, sample_of
+from results.queries.comparison.percentiles import percentiles
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow, levels_by_dimension
 from results.queries.shared.facets import percentile_of
@@ -93,7 +94,7 @@ def units_of(
     attempts: Sequence[int] | None = None,
 ) -> tuple[Unit, ...]:
     """Return all that was measured of the chosen metric, whatever is filtered, in the order of the configurations. One
-    query, none without rows.
+    query, two for a percentile that is computed, none without rows.
 
     computed: the metric is a percentile that is not stored.
     attempts: no others than these.
@@ -178,16 +179,28 @@ def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collect
 def _measured(
     chosen: Selection, rows: Mapping[int, ConfigurationRow], computed: bool, attempts: Sequence[int] | None
 ) -> list[MeasuredConfiguration]:
-    parameters = {
+    parameters: dict[str, Any] = {
         "runs": sorted({row.run_id for row in rows.values()}),
         "configurations": sql.array(rows),
         "attempts": None if attempts is None else list(attempts),
         "metric": chosen.metric,
-        "percent": percentile_of(chosen.metric) if computed else None,
         "per": chosen.per,
     }
+    if computed:
+        parameters |= _percentiles(chosen.metric, parameters)
     source = "replicates_percentile" if computed else "replicates_measured"
     return sql.tuples(MeasuredConfiguration, sql.load(__file__, source) + sql.load(__file__, "replicates"), parameters)
+
+
+def _percentiles(metric: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    percent = percentile_of(metric)
+    assert percent is not None
+    values = percentiles(float(percent), parameters)
+    return {
+        "counted": sql.array(attempt_id for attempt_id, _label in values),
+        "labels": [label for _id, label in values],
+        "percentiles": sql.array(values.values()),
+    }
 
 
 def _clients(row: ConfigurationRow) -> float:

@@ -10,7 +10,8 @@ from typing import Any
 from results import sql
 from results.domain.errors import restored
 from results.domain.failure_cause import cause
-from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.histogram import HeatMap, unpacked_histogram
+from results.domain.measurement.packed_numbers import ascending, whole_numbers
 from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.record_texts import TEXTS, with_messages
 from results.domain.measurement.series import Series
@@ -399,7 +400,7 @@ WHERE attempt_id = %(attempt_id)s AND (%(names)s::text[] = '{}' OR name = ANY(%(
 ORDER BY name, node, label
 """
 _HISTOGRAMS = """
-SELECT node, label, latencies_us, counts, heat_seconds, heat_buckets, heat_counts FROM results_histogram
+SELECT node, label, latencies_us, counts, heat_seconds, heat_buckets, heat_counts FROM results_packedhistogram
 WHERE attempt_id = %(attempt_id)s ORDER BY node, label
 """
 
@@ -408,12 +409,13 @@ WHERE attempt_id = %(attempt_id)s ORDER BY node, label
 class _Counts:
     node: str
     label: str
-    latencies_us: tuple[int, ...]
-    counts: tuple[int, ...]
-    heat_seconds: tuple[int, ...]
-    heat_buckets: tuple[int, ...]
-    heat_counts: tuple[int, ...]
+    latencies_us: bytes
+    counts: bytes
+    heat_seconds: bytes
+    heat_buckets: bytes
+    heat_counts: bytes
 
     def latencies(self) -> Latencies:
-        heat = HeatMap(self.heat_seconds, self.heat_buckets, self.heat_counts)
-        return Latencies(self.node, self.label, Histogram(self.latencies_us, self.counts), heat)
+        seconds, buckets = ascending(self.heat_seconds), whole_numbers(self.heat_buckets)
+        heat = HeatMap(tuple(seconds), tuple(buckets), tuple(whole_numbers(self.heat_counts)))
+        return Latencies(self.node, self.label, unpacked_histogram(self.latencies_us, self.counts), heat)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from results import sql
 from results.domain.environment.layers import KeyDifference, difference
-from results.domain.measurement.histogram import Histogram, merge
+from results.domain.measurement.histogram import Histogram, merge, unpacked_histogram
 from results.domain.measurement.query_plans import Pair, QueryPlan, read_plan, side_by_side
 from results.domain.measurement.record_texts import with_messages
 from results.domain.measurement.series import Series
@@ -213,8 +213,8 @@ class _OneSeries:
 @dataclass(frozen=True)
 class _Counts:
     attempt_id: int
-    latencies_us: tuple[int, ...]
-    counts: tuple[int, ...]
+    latencies_us: bytes
+    counts: bytes
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class _Read:
         """Of all of them together; None where none has any."""
         parts: list[Histogram] = []
         for one in attempts:
-            parts += [Histogram(row.latencies_us, row.counts) for row in self.counts.get(one.attempt_id, ())]
+            parts += [unpacked_histogram(row.latencies_us, row.counts) for row in self.counts.get(one.attempt_id, ())]
         return merge(parts) if parts else None
 
 
@@ -276,7 +276,7 @@ WHERE attempt_id = ANY(%(attempts)s) AND name = ANY(%(names)s) AND label = '' OR
 """
 # a script's own counts are part of the whole's, whose label is empty
 _COUNTS = """
-SELECT attempt_id, latencies_us, counts FROM results_histogram
+SELECT attempt_id, latencies_us, counts FROM results_packedhistogram
 WHERE attempt_id = ANY(%(attempts)s) AND label = '' ORDER BY node
 """
 _SETTINGS = """
