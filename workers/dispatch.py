@@ -15,7 +15,7 @@ from results import agents, bundle_files, models, runs, sql
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, TrialState
-from results.models import Attempt, Trial
+from results.models import Attempt, Lease, Trial
 from workers import checkpoint, lease
 from workers.bundle.writer import discard, unfinished
 
@@ -25,6 +25,7 @@ RETRY_AFTER_S = 10.0
 _ASKED_EVERY_S = 2  # `count_startable`, by beat
 _MOST_SOON = 200  # trials that are looked at one by one
 _SOON, _STARTABLE = sql.load(__file__, "startable_soon"), sql.load(__file__, "startable")
+_BEGIN = sql.load(__file__, "begin")
 _FIRST, _COUNT = (_STARTABLE + sql.load(__file__, f"startable_{name}") for name in ("first", "count"))
 
 
@@ -48,6 +49,11 @@ class _Candidate:
     id: int
     run_id: int
     agents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    attempts: int
 
 
 def count_startable(now: datetime) -> int:
@@ -93,11 +99,10 @@ def _candidate(now: datetime) -> _Candidate | None:
 
 def _begin(candidate: _Candidate, now: datetime, worker: str) -> int:
     """Begin a trial's next attempt, and return it. Raises _TakenError."""
-    Trial.objects.filter(pk=candidate.id).update(
-        state=TrialState.RUNNING, state_at=now, attempts_made=F("attempts_made") + 1, phase="", error=None
+    [begun] = sql.rows(_Begun, _BEGIN, {"trial": candidate.id, "now": now})
+    attempt = Attempt.objects.create(
+        run_id=candidate.run_id, trial_id=candidate.id, number=begun.attempts + 1, worker=worker
     )
-    number = Attempt.objects.filter(trial=candidate.id).count() + 1
-    attempt = Attempt.objects.create(run_id=candidate.run_id, trial_id=candidate.id, number=number, worker=worker)
     if not lease.acquire(attempt.pk, candidate.agents, now):
         raise _TakenError
     return attempt.pk
@@ -105,12 +110,13 @@ def _begin(candidate: _Candidate, now: datetime, worker: str) -> int:
 
 def _left_attempt(now: datetime, worker: str) -> int | None:
     waiting = Attempt.objects.filter(state=AttemptState.RUNNING, left_at__isnull=False).order_by("left_at")
-    attempt = waiting.select_for_update(skip_locked=True, of=("self",)).first()
-    if attempt is None:
+    locked = waiting.select_for_update(skip_locked=True, of=("self",))
+    attempt_id: int | None = locked.values_list("pk", flat=True).first()
+    if attempt_id is None:
         return None
-    Attempt.objects.filter(pk=attempt.pk).update(worker=worker, left_at=None, picked_up=True)
-    attempt.leases.update(heartbeat_at=now, expires_at=now + timedelta(seconds=lease.TTL_S))
-    return attempt.pk
+    Attempt.objects.filter(pk=attempt_id).update(worker=worker, left_at=None, picked_up=True)
+    Lease.objects.filter(attempt=attempt_id).update(heartbeat_at=now, expires_at=now + timedelta(seconds=lease.TTL_S))
+    return attempt_id
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from results import models, sql
 from results.domain.states import RunState, TrialState
@@ -64,6 +65,16 @@ def queue(db: None) -> random.Random:
         for position in range(2_000)
     )
     return chance
+
+
+def test_a_trial_is_taken_with_five_statements(
+    queue: random.Random, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_num_queries(5 + 2):  # the test's transaction adds a savepoint
+        attempt_id = dispatch.next_attempt(NOW, "own")
+    attempt = models.Attempt.objects.select_related("trial").get(pk=attempt_id)
+    assert (attempt.number, attempt.worker, attempt.trial.state) == (1, "own", TrialState.RUNNING)
+    assert (attempt.trial.attempts_made, attempt.trial.state_at) == (1, NOW)
 
 
 def test_trials_are_taken_in_the_order_of_the_rule_until_no_agents_are_left(
