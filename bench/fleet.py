@@ -177,7 +177,9 @@ def _server() -> Iterator[int]:
         InstallationRef(each.name, each.bin_dir, each.client_bin, each.version, each.version_num)
         for each in models.Installation.objects.filter(agent=row)
     ]
-    port = asyncio.run(_started(address, find_installation("16", references)))
+    if (installation := find_installation("16", references)) is None:
+        raise RuntimeError("The agent of the bench has no PostgreSQL 16.")
+    port = asyncio.run(_started(address, installation))
     try:
         yield port
     finally:
