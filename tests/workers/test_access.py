@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -81,7 +82,10 @@ def test_however_many_trials_ask_they_have_a_few_connections_and_none_is_left(be
             assert same is one
         assert len(connections_of(own)) <= OPERATIONS + 2
     assert len(backends) <= OPERATIONS + 1
-    assert connections_of(own) == []
+    deadline = time.monotonic() + 60
+    while connections_of(own):  # a backend ends a moment after its connection
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def connections_of(own: int) -> list[int]:
