@@ -25,7 +25,7 @@ FROM generate_series(1, 11) AS id;
 INSERT INTO results_configuration (run_id, index, name, levels, spec, dimensions)
 SELECT
     run.id, index, 'configuration ' || index,
-    levels, '{}', levels || jsonb_build_object(
+    levels, '{"agents": {"primary": "db1", "client": "load1"}}', levels || jsonb_build_object(
         'workload', 'pgbench', 'topology', 'single', 'version', CASE index %% 2 WHEN 0 THEN '17.6' ELSE '18.1' END,
         'major', CASE index %% 2 WHEN 0 THEN '17' ELSE '18' END, 'access_method', 'heap', 'data', 'reuse',
         'cache', 'warm', 'threads', 4, 'duration_s', 60, 'warmup_s', 10, 'initdb', '', 'collectors', 'pg_stat, sar',

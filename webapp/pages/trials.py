@@ -67,6 +67,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
     attempt = trial.attempt
     view = time_view(request.GET, trial.series)
     series = series_of(attempt.id, (*NAMES, *topology.NAMES, *series_names(view))) if attempt else []
+    agents: Mapping[str, str] = trial.spec.get("agents", {})
     context = {
         "trial": trial,
         "attempt": attempt,
@@ -76,7 +77,8 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
         "settings": _content(trial.layers, LayerKind.SETTINGS),
         "layers": [(layer, flatten(layer.content)) for layer in trial.layers if layer.kind not in _ELSEWHERE],
         "problem": (attempt.error if attempt else None) or trial.error,
-        "waits_on": joined(dict.fromkeys(trial.spec.get("agents", {}).values())),
+        "agents": agents,
+        "waits_on": joined(dict.fromkeys(agents.values())),
         "may_run": allows(scope_of(request.user), Scope.RUN),
         **_state(trial),
         **_measurements(trial),

@@ -379,3 +379,8 @@ def test_tables_of_further_nodes_are_folded_up() -> None:
         ("Sizes", "standby1", True),
     ]
     assert {one.metric for one in rest} == {"replication.lag"}, "stages of a lag are no table of their own"
+
+
+def test_a_trial_whose_agents_are_not_known_is_shown(done: models.Run, stranger: Client) -> None:
+    models.Configuration.objects.filter(run=done).update(spec={})
+    assert stranger.get(f"/trials/{done.trials.latest('pk').pk}/").status_code == 200
