@@ -1,16 +1,22 @@
--- Every trial of the runs that counts: its place, its window and its machines.
+-- Every trial of the runs that counts: its place, its window and its machines, which all attempts of an environment share.
+WITH counted AS (
+    SELECT
+        trial.attempt_id, trial.id AS trial_id, trial.run_id, trial.block, trial.position, trial.configuration_id,
+        extract(epoch FROM attempt.measured_to - attempt.measured_from)::float8 AS seconds, attempt.environment
+    FROM results_trial AS trial
+    JOIN results_attempt AS attempt ON attempt.id = trial.attempt_id
+    WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
+)
 SELECT
-    trial.attempt_id, trial.id AS trial_id, trial.run_id, trial.block, trial.position, trial.configuration_id,
-    extract(epoch FROM attempt.measured_to - attempt.measured_from)::float8 AS seconds,
-    coalesce(machines.processors, '{}') AS processors
-FROM results_trial AS trial
-JOIN results_attempt AS attempt ON attempt.id = trial.attempt_id
+    counted.attempt_id, counted.trial_id, counted.run_id, counted.block, counted.position, counted.configuration_id,
+    counted.seconds, coalesce(machines.processors, '{}') AS processors
+FROM counted
 LEFT JOIN (
-    SELECT used.attempt_id, json_object_agg(used.node, layer.content #> '{cpu,online}') AS processors
-    FROM results_layeruse AS used
+    SELECT example.environment, json_object_agg(used.node, layer.content #> '{cpu,online}') AS processors
+    FROM (SELECT environment, min(attempt_id) AS attempt_id FROM counted GROUP BY environment) AS example
+    JOIN results_layeruse AS used ON used.attempt_id = example.attempt_id
     JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'hardware'
-    WHERE used.run_id = ANY(%(runs)s) AND layer.content #>> '{cpu,online}' IS NOT NULL
-    GROUP BY used.attempt_id
-) AS machines ON machines.attempt_id = trial.attempt_id
-WHERE trial.run_id = ANY(%(runs)s) AND trial.state = 'done'
-ORDER BY trial.run_id, trial.position
+    WHERE layer.content #>> '{cpu,online}' IS NOT NULL
+    GROUP BY example.environment
+) AS machines ON machines.environment = counted.environment
+ORDER BY counted.run_id, counted.position
