@@ -1,16 +1,20 @@
-"""Conditional requests: 304 instead of a page or JSON that the client has already."""
+"""Conditional requests: 304 instead of a page or JSON that the client has already; and answers that a process gives
+again as long as they hold."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
 from functools import cache, wraps
+from http import HTTPStatus
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.messages import get_messages
-from django.http import HttpRequest, HttpResponseBase
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
+from django.template.response import SimpleTemplateResponse
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.translation import get_language
 from rest_framework.request import Request
@@ -18,9 +22,12 @@ from rest_framework.request import Request
 from results.domain.statistics.verdict import RULE
 from results.queries.comparison.freshness import NOTHING_KNOWN, Freshness, freshness
 from webapp import urlstate
+from webapp.access import scope_of
 
 _CODE = ("results", "webapp", "templates", "static", "locale")
 _VARYING_HEADERS = ("Accept", "HX-Request", "HX-History-Restore-Request")
+_KEPT_HEADERS = ("Content-Type", "HX-Push-Url")
+LARGEST_KEPT = 1_500_000  # bytes of an answer that a process keeps
 
 
 class AnswerMiddleware(ConditionalGetMiddleware):
@@ -37,7 +44,7 @@ class AnswerMiddleware(ConditionalGetMiddleware):
         return answer
 
 
-def conditional_page(latest: int) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+def conditional_page(latest: int = 0) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate a page that shows the comparison of its address: 304 where the visitor has it already.
 
     The page is called with the freshness of its runs.
@@ -62,7 +69,8 @@ def conditional_page(latest: int) -> Callable[[Callable[..., HttpResponseBase]],
 def conditional_response(
     request: HttpRequest | Request, data_state: Freshness, make: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
-    """Return 304 where the visitor has the response already; else make it, with the ETag to ask for it again.
+    """Return 304 where the visitor has the response already; else the one that this process gave the same visitor
+    before under the same ETag; else make it. With the ETag to ask for it again.
 
     Waiting messages are shown by a new page: with any, nothing that the visitor has is up to date.
     """
@@ -70,7 +78,7 @@ def conditional_response(
     django_request = request._request if isinstance(request, Request) else request
     has_messages = bool(len(get_messages(django_request)))
     not_modified = None if has_messages else get_conditional_response(django_request, etag=etag)
-    response: HttpResponseBase = not_modified or make()
+    response: HttpResponseBase = not_modified or (make() if has_messages else _kept(django_request, etag, make))
     if response.status_code in (200, 304):
         response["ETag"] = etag
         patch_cache_control(response, private=True, no_cache=True)
@@ -78,9 +86,33 @@ def conditional_response(
     return response
 
 
+def _kept(request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase]) -> HttpResponseBase:
+    """Return the response that is kept under this ETag; else make it and keep it, unless it is large or brings the
+    cookie that its forms need. A browser that reloads a page without its cache sends `no-cache`, and gets a new one."""
+    kept = caches["answers"].get(etag)
+    if kept and "no-cache" not in request.headers.get("Cache-Control", ""):
+        content, headers = kept
+        return HttpResponse(content, headers=headers)
+    cookie = request.META.get("CSRF_COOKIE")
+
+    def keep(response: HttpResponseBase) -> None:
+        if not isinstance(response, HttpResponse) or response.status_code != HTTPStatus.OK:
+            return
+        if request.META.get("CSRF_COOKIE") == cookie and len(response.content) <= LARGEST_KEPT:
+            headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
+            caches["answers"].set(etag, (response.content, headers))
+
+    response = make()
+    if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
+        response.add_post_render_callback(keep)
+    else:
+        keep(response)
+    return response
+
+
 def _etag(request: HttpRequest | Request, data_state: Freshness) -> str:
     """Return the ETag of a response that depends on address, visitor, data and this version of Teiten."""
-    visitor = request.user.pk, request.META.get("CSRF_COOKIE", "")
+    visitor = request.user.pk, scope_of(request.user), request.META.get("CSRF_COOKIE", "")
     headers = [request.headers.get(name, "") for name in _VARYING_HEADERS]
     parts = (
         request.build_absolute_uri(),

@@ -62,6 +62,17 @@ MIDDLEWARE = [
     "webapp.access.ReadingMiddleware",
     "webapp.problems.ProblemMiddleware",
 ]
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    # of one process: the last answers of webapp/conditional.py, of 1.5 MB at most each. What they are of may say
+    # something that is no part of their ETag, such as whose code an agent takes: that is never older than the timeout.
+    "answers": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "answers",
+        "TIMEOUT": 300,
+        "OPTIONS": {"MAX_ENTRIES": 24, "CULL_FREQUENCY": 8},
+    },
+}
 ROOT_URLCONF = "webapp.urls"
 WSGI_APPLICATION = "webapp.wsgi.application"
 TEMPLATES = [

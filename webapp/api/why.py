@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -18,14 +19,17 @@ from results.domain.statistics.metric_changes import MetricChange
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Key, Point
 from results.queries.comparison.compare import compare
+from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.trust import trust_in
 from results.queries.shared.metrics import MetricRow
+from results.queries.shared.selection import Selection
 from results.queries.why.why import Attempt, PlanOf, PlanPair, Side, Why, why
 from webapp import urlstate
 from webapp.api.common import Endpoint, address
 from webapp.api.comparison import QUESTION, TrustFactSerializer
 from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
 from webapp.compare.state import shortest
+from webapp.conditional import conditional_response
 from webapp.problems import missing_is_404
 from webapp.why.state import PLACE, base_of, chosen_point, requested_cell
 
@@ -196,10 +200,15 @@ class Whys(Endpoint):
             OpenApiParameter("in", OpenApiTypes.STR, description="Its panel."),
         ],
     )
-    def retrieve(self, request: Request) -> Response:
+    def retrieve(self, request: Request) -> HttpResponseBase:
         """Return a cell and its baseline, both with everything that their trials measured."""
+        selection = urlstate.read(request.META.get("QUERY_STRING", ""), PLACE)
+        known = freshness(selection.runs)
+        return conditional_response(request, known, lambda: self._why(request, selection, known))
+
+    def _why(self, request: Request, selection: Selection, known: Freshness) -> Response:
         with missing_is_404():
-            comparison = compare(urlstate.read(request.META.get("QUERY_STRING", ""), PLACE))
+            comparison = compare(selection, known)
             point = chosen_point(comparison, requested_cell(request.query_params))
         base = base_of(comparison, point) if point else None
         if point is None or base is None:
@@ -208,7 +217,7 @@ class Whys(Endpoint):
                 where="baseline",
                 todo=f"baseline: {', '.join(comparison.series) or 'a run with values of the metric'}.",
             )
-        result = why(comparison, base, point)
+        result = why(comparison, base, point, known)
         context = {
             **self.get_serializer_context(),
             "comparison": comparison,

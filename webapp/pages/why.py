@@ -16,6 +16,7 @@ from results.domain.statistics.change_sentence import sentence
 from results.domain.statistics.metric_changes import Value
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.compare import Comparison, Point, compare
+from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.more_replicates import own_level
 from results.queries.comparison.trust import trust_in
 from results.queries.shared.ordering import DEFAULT
@@ -28,6 +29,7 @@ from webapp.charts.why import Look
 from webapp.chooser import title
 from webapp.compare.state import shortest
 from webapp.compare.trust import trust_line
+from webapp.conditional import conditional_page
 from webapp.labels import cell_name
 from webapp.language import joined
 from webapp.pages.common import wants_fragment
@@ -52,7 +54,8 @@ MOST_CELLS = 60  # offered one by one as a baseline
 
 @require_safe
 @missing_is_404()
-def index(request: HttpRequest) -> HttpResponse:
+@conditional_page()
+def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     """?<the comparison's query>&at=X&of=SERIES&in=PANEL; without a cell the first that has a baseline."""
     selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
     cell = requested_cell(request.GET)
@@ -61,10 +64,10 @@ def index(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('why')}?{short}" if short else reverse("why"))
     context: dict[str, Any] = {"selection": selection, "kept": _kept(selection)}
     if selection.runs:
-        comparison = compare(selection)
+        comparison = compare(selection, known)
         point = chosen_point(comparison, cell)
         query = urlstate.write(shortest(selection, comparison))
-        context |= _context(comparison, point, query)
+        context |= _context(comparison, point, query, known)
         is_default = point == chosen_point(comparison, {})
         short = _joined(query, {} if is_default else cell)
         context["json"] = f"{reverse('api:why')}?{short}"
@@ -81,12 +84,13 @@ def every_metric(request: HttpRequest) -> HttpResponse:
     selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
     if not selection.runs:
         return render(request, "why/metrics.html")
-    comparison = compare(selection)
+    known = freshness(selection.runs)
+    comparison = compare(selection, known)
     point = chosen_point(comparison, requested_cell(request.GET))
     base = base_of(comparison, point) if point else None
     if point is None or base is None:
         return render(request, "why/metrics.html")
-    result = why(comparison, base, point)
+    result = why(comparison, base, point, known)
     context = {
         "looks": _looks(comparison, result),
         "common": _common(comparison, base, point),
@@ -119,7 +123,7 @@ def _joined(query: str, cell: Mapping[str, str]) -> str:
     return "&".join(part for part in (query, urlencode(cell)) if part)
 
 
-def _context(comparison: Comparison, point: Point | None, query: str) -> dict[str, Any]:
+def _context(comparison: Comparison, point: Point | None, query: str, known: Freshness) -> dict[str, Any]:
     """Return what the page shows.
 
     query: the comparison's."""
@@ -133,7 +137,7 @@ def _context(comparison: Comparison, point: Point | None, query: str) -> dict[st
     if base is None:
         return context
     trust = trust_line(trust_in(comparison, (base, point)), comparison, context["explorer"])
-    return context | _laid_over(comparison, base, point) | {"trust": trust}
+    return context | _laid_over(comparison, base, point, known) | {"trust": trust}
 
 
 def _axis_titles(comparison: Comparison) -> dict[str, str]:
@@ -153,8 +157,8 @@ def _baselines(comparison: Comparison) -> dict[str, str]:
     return offered | {chosen: offered.get(chosen) or cells.get(chosen, chosen)}
 
 
-def _laid_over(comparison: Comparison, base: Point, other: Point) -> dict[str, Any]:
-    result = why(comparison, base, other)
+def _laid_over(comparison: Comparison, base: Point, other: Point, known: Freshness) -> dict[str, Any]:
+    result = why(comparison, base, other, known)
     looks = _looks(comparison, result)
     environment = [series for series in comparison.environment if series.series == other.series]
     return {

@@ -17,7 +17,7 @@ from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, M
 from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
 from results.queries.comparison.cells import Comparison, Key, Point, Replicate
 from results.queries.comparison.family import family_of
-from results.queries.comparison.freshness import freshness
+from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import judged_sides, levels_of, side_of
 from results.queries.comparison.other_runs import other_runs
 from results.queries.comparison.references import ReferenceRow, reference
@@ -36,9 +36,15 @@ _Configurations = tuple[Mapping[int, ConfigurationRow], Mapping[int, tuple[str, 
 class JudgedCells:
     """All that is judged with cells of a comparison, of whatever quantity."""
 
-    def __init__(self, comparison: Comparison, points: Mapping[str, Point], base_of: Mapping[str, str]) -> None:
-        """Read what was measured of the runs compared, and of others of the same plans. Five queries, one more for a
-        saved reference.
+    def __init__(
+        self,
+        comparison: Comparison,
+        points: Mapping[str, Point],
+        base_of: Mapping[str, str],
+        known: Freshness | None = None,
+    ) -> None:
+        """Read what was measured of the runs compared, and of others of the same plans. Five queries, one less where
+        `freshness` of the runs is known already, one more for a saved reference.
 
         points: the cells by names for them.
         base_of: of each that is compared the one that it is compared with."""
@@ -46,7 +52,7 @@ class JudgedCells:
         self._chosen = replace(comparison.selection, per="", node="", label="")  # which a quantity has for itself
         self._line = _reference(comparison)
         runs = list(dict.fromkeys((*self._chosen.runs, *(self._line.runs if self._line else ()))))
-        self._freshness = freshness(self._chosen.runs)
+        self._freshness = known or freshness(self._chosen.runs)
         beside = self._freshness.earlier + (self._freshness.others if len(runs) > 1 else ())
         every_run = list(dict.fromkeys((*runs, *beside)))
         self._rows = configurations(every_run)
@@ -142,8 +148,8 @@ class JudgedCells:
 class Families(JudgedCells):
     """All that is judged with two cells of a comparison, of whatever quantity."""
 
-    def __init__(self, comparison: Comparison, base: Point, other: Point) -> None:
-        super().__init__(comparison, {_BASE: base, _OTHER: other}, {_OTHER: _BASE})
+    def __init__(self, comparison: Comparison, base: Point, other: Point, known: Freshness | None = None) -> None:
+        super().__init__(comparison, {_BASE: base, _OTHER: other}, {_OTHER: _BASE}, known)
         self._known: dict[str, Mapping[Part, Answer]] = {}
 
     @cached_property

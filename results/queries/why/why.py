@@ -15,6 +15,7 @@ from results.domain.measurement.record_texts import with_messages
 from results.domain.measurement.series import Series
 from results.domain.statistics.metric_changes import MeasuredTrial, MetricChange, metric_changes, rest
 from results.queries.comparison.compare import Comparison, Point
+from results.queries.comparison.freshness import Freshness
 from results.queries.why.families import Families
 
 RATE, MEAN = "tps", "latency.mean"
@@ -156,13 +157,13 @@ class Why:
         )
 
 
-def why(comparison: Comparison, base: Point, other: Point) -> Why:
-    """Two cells of a comparison. Ten queries, whatever the number of trials and of metrics, one more for a saved
-    reference."""
+def why(comparison: Comparison, base: Point, other: Point, known: Freshness | None = None) -> Why:
+    """Two cells of a comparison. Ten queries, whatever the number of trials and of metrics, one less where `freshness`
+    of the runs is known already, one more for a saved reference."""
     ids = [replicate.attempt_id for point in (base, other) for replicate in point.values]
     of = {"attempts": ids, "left": len(base.values), "names": [RATE, MEAN]}
     firsts = {"attempts": [point.values[0].attempt_id for point in (base, other)]}
-    families = Families(comparison, base, other)
+    families = Families(comparison, base, other, known)
     trials = families.trials
     read = _Read(
         attempts={row.attempt_id: row for row in sql.rows(Attempt, sql.load(__file__), of)},

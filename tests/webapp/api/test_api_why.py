@@ -73,11 +73,11 @@ def test_a_cell_that_is_not_there_and_one_without_another(run: models.Run, anony
     assert nothing.status_code == 400
 
 
-def test_its_queries_are_the_comparisons_and_twelve(
+def test_its_queries_are_the_comparisons_and_eleven(
     run: models.Run, anonymous: APIClient, django_assert_num_queries: Any
 ) -> None:
     for one in (run, watched_run(12)):
-        with django_assert_num_queries(5 + 12):
+        with django_assert_num_queries(5 + 11):
             assert anonymous.get(WHY, {"run": one.pk}).status_code == 200
 
 

@@ -188,13 +188,13 @@ def test_settings_that_differ_are_listed(run: models.Run, stranger: Client) -> N
     assert "shared_buffers 128MB default" in settings
 
 
-def test_its_queries_are_the_comparisons_and_twelve(
+def test_its_queries_are_the_comparisons_and_eleven(
     run: models.Run, member: Client, django_assert_num_queries: Any
 ) -> None:
     large = watched_run(12)
     counts = []
     for one in (run, large):
-        with django_assert_num_queries(5 + 12 + 2):  # and the session and the user
+        with django_assert_num_queries(5 + 11 + 2):  # and the session and the user
             counts.append(len(text_of(member, f"/compare/why/?run={one.pk}")))
     assert counts[1] > counts[0]
 
@@ -204,7 +204,7 @@ def test_every_metric_is_a_page_of_its_own_that_this_one_loads(
 ) -> None:
     address = f"/compare/why/metrics/?run={run.pk}"
     assert address in text_of(member, f"/compare/why/?run={run.pk}")
-    with django_assert_num_queries(5 + 10 + 2):  # and the session and the user
+    with django_assert_num_queries(5 + 9 + 2):  # and the session and the user
         text = text_of(member, address)
     assert all(label in text for label in ("wal.bytes", "transactions", "context_switches"))
     assert "no two cells with a metric in common" in text_of(member, "/compare/why/metrics/")
