@@ -29,6 +29,7 @@ MOST_MS, MOST_GROWTH, MOST_KB = 60.0, 1.5, 1000.0
 SLOW_ENOUGH_MS = 10.0  # of what takes less, growth says nothing
 MEASUREMENTS_A_SECOND = 20_000
 REAPER = "the reaper's query"
+KEPT = ("comparison of two runs", "why", "comparison (API)")  # answers that a process gives again while they hold
 
 
 @dataclass(frozen=True)
@@ -132,15 +133,28 @@ def addresses() -> Mapping[str, str]:
 
 
 def _answers(rounds: int) -> dict[str, Answer]:
+    paths = addresses()
     with served() as ask:
-        answers = {name: _ask(ask, path, rounds) for name, path in addresses().items()}
+        visitor = _visitor(ask)
+        answers = {name: _ask(ask, path, rounds, visitor) for name, path in paths.items()}
+        for name in KEPT:
+            anew = visitor | {"Cache-Control": "no-cache"}
+            answers[f"{name}, made anew"] = _ask(ask, paths[name], rounds, anew)
     return answers | {REAPER: Answer(_timed(lambda: expired(timezone.now()), rounds))}
 
 
-def _ask(ask: http.client.HTTPConnection, path: str, rounds: int) -> Answer:
+def _visitor(ask: http.client.HTTPConnection) -> dict[str, str]:
+    """Return the header by which a visitor is known from their second page on: the cookie of forms."""
+    ask.request("GET", "/compare/")
+    answer = ask.getresponse()
+    answer.read()
+    return {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
+
+
+def _ask(ask: http.client.HTTPConnection, path: str, rounds: int, headers: Mapping[str, str]) -> Answer:
     path = _canonical(ask, path)
-    size = _size(ask, path)
-    return Answer(_timed(lambda: _size(ask, path), rounds), size / 1000)
+    size = _size(ask, path, headers)
+    return Answer(_timed(lambda: _size(ask, path, headers), rounds), size / 1000)
 
 
 def _canonical(ask: http.client.HTTPConnection, path: str) -> str:
@@ -151,9 +165,9 @@ def _canonical(ask: http.client.HTTPConnection, path: str) -> str:
     return answer.headers["Location"] if answer.status == HTTPStatus.FOUND else path
 
 
-def _size(ask: http.client.HTTPConnection, path: str) -> int:
+def _size(ask: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> int:
     """Return the bytes of an answer."""
-    ask.request("GET", path)
+    ask.request("GET", path, headers=dict(headers))
     answer = ask.getresponse()
     body = answer.read()
     if answer.status != HTTPStatus.OK:
