@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.agents.capabilities import FILTERS, CapabilityRow, newest_answers
+from results.queries.agents.capabilities import (
+    CAPABILITY,
+    FILTERS,
+    CapabilityRow,
+    answer_ids,
+    answers,
+    checked_attempts,
+)
 from webapp import run_filter
 from webapp.api.common import RUN_SEARCH, Endpoint, Links, pages_by
 from webapp.api.values import ValueSerializer
@@ -49,10 +56,10 @@ class Capabilities(Endpoint):
     queryset = models.Document.objects.all()
     serializer_class = CapabilitySerializer
     pagination_class = pages_by("id", 200)
-    answers: Mapping[int, CapabilityRow] = {}
+    ids: Sequence[int] = ()
 
     def get_queryset(self) -> QuerySet[Any]:
-        return super().get_queryset().filter(pk__in=list(self.answers))
+        return super().get_queryset().filter(pk__in=self.ids)
 
     @extend_schema(
         summary="The newest answer to each check, of every installation, access method and agent",
@@ -63,6 +70,7 @@ class Capabilities(Endpoint):
     )
     def list(self, request: Request) -> Response:
         runs = replace(run_filter.read(request.query_params), agents=())
-        rows = newest_answers({name: request.query_params.getlist(name) for name in FILTERS}, runs)
-        self.answers = {row.id: row for row in rows}
-        return self.page_of(lambda ids: [self.answers[pk] for pk in ids])
+        chosen = {name: request.query_params.getlist(name) for name in FILTERS}
+        attempts = checked_attempts(chosen, runs)
+        self.ids = answer_ids(attempts, chosen[CAPABILITY])
+        return self.page_of(lambda ids: answers(attempts, ids=ids))

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import MOST_BUILDS, Build, CapabilityMatrix, capability_matrix
-from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
+from results.queries.agents.capabilities import MOST_BUILDS, Held, capability_matrix, held_capabilities
+from results.queries.presets.access_method_summary import Summary, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter, urlstate
@@ -42,13 +42,13 @@ class Section:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     runs = run_filter.read(request.GET)
-    methods, matrix = access_methods(runs), capability_matrix()
+    methods = access_methods(runs)
     grouped = groupby(methods.tables, key=lambda table: table.group)
     query = run_filter.write(runs)
     suffix = f"?{query}" if query else ""
-    context = _summary(summary(methods), matrix) | {
+    context = _summary(summary(methods), held_capabilities()) | {
         "sections": [_section(title, list(tables)) for title, tables in grouped],
-        "matrix": matrix.of_newest(MOST_BUILDS),
+        "matrix": capability_matrix(most=MOST_BUILDS),
         "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
         "counts": methods,
         "json": reverse("api:access-methods") + suffix,
@@ -59,27 +59,19 @@ def index(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _summary(found: Summary, matrix: CapabilityMatrix) -> dict[str, Any]:
+def _summary(found: Summary, held: Sequence[Held]) -> dict[str, Any]:
     """Return what the first table and its figure show."""
     columns = list(dict.fromkeys((row.access_method, row.installation) for row in found.rows))
+    capabilities = {(one.access_method, one.installation): (one.yes, one.checked) for one in held}
     has_ratios = any(cell.compared for row in found.rows for cell in row.cells if cell)
     others = [column for column in columns if column[0] != "heap"]
     return {
         "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
-        "rows": [(row, _capabilities(row, matrix.builds)) for row in found.rows],
+        "rows": [(row, capabilities.get((row.access_method, row.installation))) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
         "figure": access_methods_figure(found, others, trial_url) if has_ratios else None,
         "key": key([joined([method, build]) for method, build in others]),
     }
-
-
-def _capabilities(row: SummaryRow, builds: Sequence[Build]) -> tuple[int, int] | None:
-    """Return how many capabilities hold, and of how many; None where none was checked."""
-    column = (row.access_method, row.installation)
-    counts = [build.counts for build in builds if (build.access_method, build.installation) == column]
-    if not counts:
-        return None
-    return max((count.get("yes", 0), sum(count.values())) for count in counts)
 
 
 def _section(title: str, tables: Sequence[AccessMethodTable]) -> Section:

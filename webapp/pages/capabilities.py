@@ -39,7 +39,7 @@ def index(request: HttpRequest) -> HttpResponse:
     chosen = {name: _chosen(request, name) for name in FILTERS}
     differing = request.GET.get(_ONLY) == _DIFFERING
     runs = replace(run_filter.read(request.GET), agents=())  # the agent is a filter of answers
-    matrix = capability_matrix(chosen, runs).of_newest(MOST_BUILDS)
+    matrix = capability_matrix(chosen, runs, MOST_BUILDS)
     query = "&".join(text for text in (urlencode(chosen, doseq=True), run_filter.write(runs)) if text)
     context = {
         "matrix": matrix,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from heapq import nlargest
-from typing import Any
+from typing import Any, NamedTuple
 
 from results import sql
-from results.domain.stored_texts import in_english
+from results.domain.stored_texts import in_english, with_texts
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, conditioned, parameters
 from results.queries.shared.words import as_messages
@@ -20,7 +20,8 @@ _PUBLISHED = datetime.min.replace(tzinfo=UTC)  # what was tried here is newer th
 WORKLOAD = "capabilities"
 MOST_BUILDS = 16  # that a page shows
 _TEXTS = ("title", "group", "message", "compared")
-FILTERS = ("installation", "access_method", "agent", "capability")
+CAPABILITY = "capability"
+FILTERS = ("installation", "access_method", "agent", CAPABILITY)
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,6 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _StoredRow(CapabilityRow):
-    """messages: what its texts were made of; None of older answers."""
-
-    messages: Any
-
-
-@dataclass(frozen=True)
 class _StoredAnswer(Answer):
     messages: Any
 
@@ -123,7 +117,7 @@ class CapabilityMatrix:
     """Which access method of which build can do what.
 
     groups: (name, lines) in the order of the checks.
-    choices: filter → every value that there is.
+    choices: filter → every value that there is; without the capabilities.
     hidden: builds that are left out."""
 
     builds: tuple[Build, ...]
@@ -135,48 +129,168 @@ class CapabilityMatrix:
     def lines(self) -> tuple[Line, ...]:
         return tuple(line for _, lines in self.groups for line in lines)
 
-    def of_newest(self, most: int) -> CapabilityMatrix:
-        """The same with no more builds than this, those that were checked last, and what was checked of them."""
-        if len(self.builds) <= most:
-            return self
 
-        def newest_first(place: int) -> tuple[datetime, int]:
-            return self.builds[place].measured_at or _PUBLISHED, -place
+class BuildKey(NamedTuple):
+    """What tells builds apart."""
 
-        places = sorted(nlargest(most, range(len(self.builds)), newest_first))
-        groups = ((name, tuple(_narrowed(lines, places))) for name, lines in self.groups)
-        return replace(
-            self,
-            builds=tuple(self.builds[place] for place in places),
-            groups=tuple((name, lines) for name, lines in groups if lines),
-            hidden=len(self.builds) - most,
-        )
+    installation: str
+    access_method: str
+    agent: str
 
 
-def _narrowed(lines: Iterable[Line], places: Sequence[int]) -> Iterator[Line]:
-    """Yield lines with the cells at these places, where any of them was checked."""
-    for line in lines:
-        cells = tuple(line.cells[place] for place in places)
-        if any(cells):
-            yield replace(line, cells=cells)
+@dataclass(frozen=True)
+class CheckedAttempt:
+    """The newest attempt that counts at a group of checks of one build.
+
+    measured_at: None of published figures.
+    matching: whether it has an answer to one of the capabilities that are asked for."""
+
+    installation: str
+    access_method: str
+    agent: str
+    version: str
+    run_id: int
+    trial_id: int
+    attempt_id: int
+    measured_at: datetime | None
+    published: bool
+    matching: bool
+
+    @property
+    def build(self) -> BuildKey:
+        return BuildKey(self.installation, self.access_method, self.agent)
+
+    @property
+    def age(self) -> tuple[datetime, int]:
+        """What sorts attempts, the oldest first."""
+        return self.measured_at or _PUBLISHED, self.attempt_id
+
+
+def checked_attempts(
+    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
+) -> list[CheckedAttempt]:
+    """Return the attempts that have the newest answers, those of a build the newest first. One query.
+
+    chosen: filter → the values let through, none for all.
+    runs: those that answers are taken from."""
+    return _matching(_checked(chosen or {}, runs), chosen or {})
 
 
 def newest_answers(
     chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
 ) -> list[CapabilityRow]:
-    """The newest counted answer of each (installation, access method, agent, capability). One query.
+    """The newest counted answer of each (installation, access method, agent, capability). Two queries.
 
-    chosen: filter → the values let through, none for all.
-    runs: those that answers are taken from."""
-    return _chosen(_newest(runs), chosen)
+    chosen, runs: as of `checked_attempts`."""
+    return answers(checked_attempts(chosen, runs), (chosen or {}).get(CAPABILITY, ()))
 
 
-def _newest(runs: RunFilter) -> list[CapabilityRow]:
-    newest = sql.load(__file__, "capabilities_of_runs" if runs else "capabilities_newest")
-    query = conditioned(sql.load(__file__).replace("{newest}", newest))
+def answer_ids(attempts: Sequence[CheckedAttempt], capabilities: Sequence[str] = ()) -> list[int]:
+    """Return the ids of what `answers` returns. One query."""
+    query = sql.load(__file__, "capabilities_answers").replace("{columns}", "document.id")
+    return [row.id for row in sql.tuples(_Id, query, _parameters(attempts, capabilities, None))]
+
+
+def answers(
+    attempts: Sequence[CheckedAttempt], capabilities: Sequence[str] = (), ids: Collection[int] | None = None
+) -> list[CapabilityRow]:
+    """Return the answers that these attempts have, of attempts at one build the first one's, by build and capability.
+    One query.
+
+    capabilities: those that are asked for, none for all.
+    ids: of the answers that are asked for; None for all."""
+    query = sql.load(__file__, "capabilities_answers").replace("{columns}", _COLUMNS)
+    rows = sql.tuples(_Stored, query, _parameters(attempts, capabilities, ids))
+    return [_row(attempts[row.place - 1], row) for row in rows]
+
+
+def _row(attempt: CheckedAttempt, row: _Stored) -> CapabilityRow:
+    fields = with_texts(row._asdict(), _TEXTS)
+    del fields["place"]
+    return CapabilityRow(
+        **fields,
+        installation=attempt.installation,
+        version=attempt.version,
+        access_method=attempt.access_method,
+        agent=attempt.agent,
+        run_id=attempt.run_id,
+        trial_id=attempt.trial_id,
+        measured_at=attempt.measured_at,
+        published=attempt.published,
+    )
+
+
+class _Id(NamedTuple):
+    id: int
+
+
+class _Stored(NamedTuple):
+    """place: of its attempt, counted from 1.
+    messages: what its texts were made of; None of older answers. The rest as of a CapabilityRow."""
+
+    place: int
+    id: int
+    capability: str
+    title: str
+    group: str
+    order: int
+    outcome: str
+    message: str
+    compared: str
+    statement: str
+    sqlstate: str
+    seconds: float
+    messages: Any
+
+
+def _parameters(
+    attempts: Sequence[CheckedAttempt], capabilities: Sequence[str], ids: Collection[int] | None
+) -> dict[str, Any]:
+    numbers: dict[BuildKey, int] = {}
+    return {
+        "attempts": sql.array([attempt.attempt_id for attempt in attempts]),
+        "access_methods": [attempt.access_method for attempt in attempts],
+        "builds": sql.array([numbers.setdefault(attempt.build, len(numbers)) for attempt in attempts]),
+        "capabilities": list(capabilities),
+        "ids": None if ids is None else sql.array(list(ids)),
+    }
+
+
+def _checked(chosen: Mapping[str, Sequence[str]], runs: RunFilter) -> list[CheckedAttempt]:
+    """Return the attempts that have the newest answers of all builds."""
     search = parameters(RunSearch(runs, workloads=(WORKLOAD,))) if runs else {}
-    rows = sql.rows(_StoredRow, query, search)
-    return [CapabilityRow(**in_english(vars(row))) for row in rows]
+    search |= {"capabilities": list(chosen.get(CAPABILITY, ()))}
+    rows = sql.rows(CheckedAttempt, _of_newest(sql.load(__file__), runs), search)
+    return sorted(rows, key=lambda row: row.age, reverse=True)
+
+
+def _of_newest(query: str, runs: RunFilter) -> str:
+    newest = sql.load(__file__, "capabilities_of_runs" if runs else "capabilities_newest")
+    return conditioned(query.replace("{newest}", newest))
+
+
+def _matching(attempts: Sequence[CheckedAttempt], chosen: Mapping[str, Sequence[str]]) -> list[CheckedAttempt]:
+    filters = {name: values for name, values in chosen.items() if values and name != CAPABILITY}
+    return [
+        attempt
+        for attempt in attempts
+        if attempt.matching and all(getattr(attempt, name) in values for name, values in filters.items())
+    ]
+
+
+class Held(NamedTuple):
+    """How many of the capabilities that were checked an access method of an installation has, on the agent where it has
+    most of them."""
+
+    access_method: str
+    installation: str
+    yes: int
+    checked: int
+
+
+def held_capabilities() -> list[Held]:
+    """Return what each access method of each installation has, by the newest answers. One query."""
+    return sql.tuples(Held, _of_newest(sql.load(__file__, "capabilities_held"), NO_FILTER), {})
 
 
 def answers_of(attempt_id: int) -> tuple[Answer, ...]:
@@ -186,41 +300,56 @@ def answers_of(attempt_id: int) -> tuple[Answer, ...]:
 
 
 def capability_matrix(
-    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
+    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER, most: int | None = None
 ) -> CapabilityMatrix:
-    """The answers as a table; chosen and runs as of `newest_answers`. One query."""
-    rows = _newest(runs)
-    shown = _chosen(rows, chosen)
-    choices = {name: sorted_levels([getattr(row, name) for row in rows], name) for name in FILTERS}
-    builds = _builds(shown, choices)
-    return CapabilityMatrix(builds, tuple(_groups(shown, builds)), choices)
+    """The answers as a table; chosen and runs as of `newest_answers`. Two queries.
+
+    most: of so many builds, those that were checked last; None for all."""
+    every = _checked(chosen or {}, runs)
+    choices = {
+        name: sorted_levels([getattr(one, name) for one in every], name) for name in FILTERS if name != CAPABILITY
+    }
+    attempts = _matching(every, chosen or {})
+    keys = _ordered(attempts, choices)
+    shown = _newest(keys, attempts, most)
+    rows = answers([one for one in attempts if one.build in shown], (chosen or {}).get(CAPABILITY, ()))
+    builds = _builds(rows, [key for key in keys if key in shown])
+    return CapabilityMatrix(builds, tuple(_groups(rows, builds)), choices, len(keys) - len(shown))
 
 
-def _chosen(rows: list[CapabilityRow], chosen: Mapping[str, Sequence[str]] | None) -> list[CapabilityRow]:
-    filters = {name: values for name, values in (chosen or {}).items() if values}
-    return [row for row in rows if all(getattr(row, name) in values for name, values in filters.items())]
+def _ordered(attempts: Sequence[CheckedAttempt], choices: Mapping[str, tuple[str, ...]]) -> list[BuildKey]:
+    """Return their builds by installation, then access method with heap first, then agent."""
 
-
-def _builds(rows: Sequence[CapabilityRow], choices: Mapping[str, tuple[str, ...]]) -> tuple[Build, ...]:
-    """By installation, then access method with heap first, then agent."""
-    counts: dict[tuple[str, str, str], dict[str, int]] = {}
-    newest: dict[tuple[str, str, str], datetime | None] = {}
-    for row in rows:
-        build = counts.setdefault(_build_of(row), dict.fromkeys(OUTCOMES, 0))
-        build[row.outcome] += 1
-        times = [at for at in (row.measured_at, newest.get(_build_of(row))) if at]
-        newest[_build_of(row)] = max(times, default=None)
-
-    def place(build: tuple[str, str, str]) -> tuple[int, bool, str, int]:
+    def place(build: BuildKey) -> tuple[int, bool, str, int]:
         installation, method, agent = build
         return choices["installation"].index(installation), method != "heap", method, choices["agent"].index(agent)
 
-    return tuple(Build(*build, counts[build], newest[build]) for build in sorted(counts, key=place))
+    return sorted({attempt.build for attempt in attempts}, key=place)
+
+
+def _newest(keys: Sequence[BuildKey], attempts: Sequence[CheckedAttempt], most: int | None) -> set[BuildKey]:
+    """Return no more builds than this, those that were checked last, of such at one time the first ones."""
+    if most is None or len(keys) <= most:
+        return set(keys)
+    newest = {attempt.build: attempt.measured_at or _PUBLISHED for attempt in reversed(attempts)}
+    place = {key: -number for number, key in enumerate(keys)}
+    return set(nlargest(most, keys, key=lambda key: (newest[key], place[key])))
+
+
+def _builds(rows: Sequence[CapabilityRow], keys: Sequence[BuildKey]) -> tuple[Build, ...]:
+    """Return the columns, in the order of their keys."""
+    counts = {key: dict.fromkeys(OUTCOMES, 0) for key in keys}
+    newest: dict[BuildKey, datetime | None] = {}
+    for row in rows:
+        build = _build_of(row)
+        counts[build][row.outcome] += 1
+        newest[build] = max((at for at in (row.measured_at, newest.get(build)) if at), default=None)
+    return tuple(Build(*key, counts[key], newest.get(key)) for key in keys)
 
 
 def _groups(rows: Sequence[CapabilityRow], builds: Sequence[Build]) -> list[tuple[str, tuple[Line, ...]]]:
     """In the order that the checks had in the newest trial of each: a group stands where its first check does."""
-    columns = [(build.installation, build.access_method, build.agent) for build in builds]
+    columns = [BuildKey(build.installation, build.access_method, build.agent) for build in builds]
     cells = {(row.capability, _build_of(row)): row for row in rows}
     newest = {row.capability: row for row in sorted(rows, key=lambda row: row.measured_at or _PUBLISHED)}
     firsts: dict[str, int] = {}
@@ -234,10 +363,22 @@ def _groups(rows: Sequence[CapabilityRow], builds: Sequence[Build]) -> list[tupl
     return [(name, tuple(lines)) for name, lines in groups.items()]
 
 
-def _build_of(row: CapabilityRow) -> tuple[str, str, str]:
-    return row.installation, row.access_method, row.agent
+def _build_of(row: CapabilityRow) -> BuildKey:
+    return BuildKey(row.installation, row.access_method, row.agent)
 
 
+_COLUMNS = """
+    build.place, document.id, document.label AS capability,
+    document.content ->> 'title' AS title,
+    document.content ->> 'group' AS "group",
+    (document.content ->> 'order')::integer AS "order",
+    document.content ->> 'outcome' AS outcome,
+    document.content ->> 'message' AS message,
+    document.content ->> 'compared' AS compared,
+    coalesce(document.content ->> 'statement', '') AS statement,
+    coalesce(document.content ->> 'sqlstate', '') AS sqlstate,
+    (document.content ->> 'seconds')::float8 AS seconds, (document.content -> 'messages')::json AS messages
+"""
 _OF_ATTEMPT = """
 SELECT label AS capability, content ->> 'title' AS title, content ->> 'group' AS "group",
     content ->> 'outcome' AS outcome, content ->> 'message' AS message, content ->> 'compared' AS compared,

@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from results import models
 from tests import factories
 from tests.page_text import page_text
+from tests.query_plans import nodes, plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -87,6 +90,30 @@ def test_of_many_builds_those_that_were_checked_last_are_shown(
     assert "Shown are" not in chosen
 
 
+def test_answers_of_builds_that_are_not_shown_are_not_read(stranger: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.pages.capabilities.MOST_BUILDS", 1)
+    for method in ("heap", "zheap"):
+        factories.capability_run({"vacuum": "yes", "toast": "no"}, access_method=method)
+    with CaptureQueriesContext(connection) as captured:
+        text_of(stranger)
+    [read] = [one["sql"] for one in captured.captured_queries if "AS capability" in one["sql"]]
+    assert [node["Actual Loops"] for node in nodes(plan_of(read)) if node.get("Alias") == "results_document"] == [1]
+
+
+def test_of_builds_checked_at_one_time_the_first_are_shown_and_a_capability_chooses_among_those_that_have_it(
+    stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.pages.capabilities.MOST_BUILDS", 1)
+    factories.capability_run({"vacuum": "yes", "toast": "no"})
+    factories.capability_run({"vacuum": "partly"}, installation="18")
+    models.CheckedBuild.objects.update(measured_at=datetime(2020, 1, 1, tzinfo=UTC))
+    models.Attempt.objects.update(measured_from=datetime(2020, 1, 1, tzinfo=UTC))
+    assert words(text_of(stranger)) == ["yes", "no"]
+    text = text_of(stranger, "/capabilities/?capability=toast")
+    assert words(text) == ["no"]
+    assert "Shown are" not in text
+
+
 def test_the_newest_counted_answer_stands(stranger: Client) -> None:
     factories.capability_run({"vacuum": "no", "toast": "no"})
     newer = factories.capability_run({"vacuum": "yes"})
@@ -150,11 +177,13 @@ def test_a_fragment_says_its_address(stranger: Client) -> None:
     assert "<html" not in page_text(answer)
 
 
-def test_it_takes_two_queries_whatever_the_number_of_answers(stranger: Client, django_assert_num_queries: Any) -> None:
+def test_it_takes_three_queries_whatever_the_number_of_answers(
+    stranger: Client, django_assert_num_queries: Any
+) -> None:
     for installation in ("16", "18"):
         for method in ("heap", "zheap"):
             factories.capability_run({"toast": "yes", "vacuum": "no"}, access_method=method, installation=installation)
-            with django_assert_num_queries(2):
+            with django_assert_num_queries(3):
                 text_of(stranger)
 
 

@@ -278,7 +278,7 @@ def test_a_question_with_several_numbers_has_their_smallest_and_largest_ratio() 
 def test_access_methods_take_a_fixed_number_of_queries(
     loaded: None, stranger: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(19):
         text_of(stranger, "/access-methods/")
 
 
