@@ -23,6 +23,7 @@ class LayerUse(models.Model):
     node: role of the node that it describes
     """
 
+    pk = models.CompositePrimaryKey("attempt_id", "node", "layer_id", "run_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses", db_index=False)
     node = models.CharField(max_length=63)
@@ -30,4 +31,3 @@ class LayerUse(models.Model):
 
     class Meta:
         ordering = ["attempt", "node", "layer"]
-        constraints = [models.UniqueConstraint(fields=["attempt", "node", "layer"], name="one_use_of_a_layer")]

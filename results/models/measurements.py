@@ -178,8 +178,9 @@ class CheckedBuild(models.Model):
     measured_at: start of the measured window; 1970 of published figures, which anything measured is newer than
     """
 
+    pk = models.CompositePrimaryKey("attempt_id", "access_method", "run_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+", db_index=False)
     installation = models.TextField()
     access_method = models.TextField()
     agent = models.TextField()
@@ -190,9 +191,6 @@ class CheckedBuild(models.Model):
 
     class Meta:
         ordering = ["attempt", "access_method"]
-        constraints = [
-            models.UniqueConstraint(fields=["attempt", "access_method"], name="one_row_a_checked_access_method")
-        ]
         indexes = [
             models.Index(
                 fields=["installation", "access_method", "agent", "capabilities", "measured_at", "attempt"],

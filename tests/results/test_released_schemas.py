@@ -73,9 +73,8 @@ def as_it_is_said(version: str, table: str, row: Row) -> Row:
         return {**row, "dimensions": row["dimensions"] | {"major": "18beta1"}}
     if table == "results_apitoken" and version < "0019" and row["scope"] == "run":  # publishing was a part of it
         return {**row, "scope": "publish"}
-    if table == "results_series" and version < "0038":  # a view of rows that series share, which have ids of their own
-        return {name: value for name, value in row.items() if name != "id"}
-    if table == "results_histogram" and version < "0040":  # a view of packed rows, which have no id
+    without_ids = ("results_series", "results_histogram", "results_layeruse")  # what they are of is their key
+    if table in without_ids and version < "0038":
         return {name: value for name, value in row.items() if name != "id"}
     return row
 
