@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import MOST_BUILDS, Held, capability_matrix, held_capabilities
+from results.queries.agents.capabilities import MOST_BUILDS, capability_matrix, held_capabilities
 from results.queries.presets.access_method_summary import Summary, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
@@ -43,10 +43,11 @@ class Section:
 def index(request: HttpRequest) -> HttpResponse:
     runs = run_filter.read(request.GET)
     methods = access_methods(runs)
+    held = {(one.access_method, one.installation): (one.yes, one.checked) for one in held_capabilities()}
     grouped = groupby(methods.tables, key=lambda table: table.group)
     query = run_filter.write(runs)
     suffix = f"?{query}" if query else ""
-    context = _summary(summary(methods), held_capabilities()) | {
+    context = _summary(summary(methods), held) | {
         "sections": [_section(title, list(tables)) for title, tables in grouped],
         "matrix": capability_matrix(most=MOST_BUILDS),
         "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
@@ -59,15 +60,16 @@ def index(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _summary(found: Summary, held: Sequence[Held]) -> dict[str, Any]:
-    """Return what the first table and its figure show."""
+def _summary(found: Summary, held: Mapping[tuple[str, str], tuple[int, int]]) -> dict[str, Any]:
+    """Return what the first table and its figure show.
+
+    held: (access method, installation) → how many capabilities hold, and of how many."""
     columns = list(dict.fromkeys((row.access_method, row.installation) for row in found.rows))
-    capabilities = {(one.access_method, one.installation): (one.yes, one.checked) for one in held}
     has_ratios = any(cell.compared for row in found.rows for cell in row.cells if cell)
     others = [column for column in columns if column[0] != "heap"]
     return {
         "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
-        "rows": [(row, capabilities.get((row.access_method, row.installation))) for row in found.rows],
+        "rows": [(row, held.get((row.access_method, row.installation))) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
         "figure": access_methods_figure(found, others, trial_url) if has_ratios else None,
         "key": key([joined([method, build]) for method, build in others]),
