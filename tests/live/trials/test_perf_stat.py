@@ -89,7 +89,7 @@ async def test_a_collector_has_begun_when_its_start_returns(
     stage.database = "postgres"
     first = {"sar": "sar.data", "pg_stat": "stdout", "replication": "stdout"}
     if may_count[0]:
-        first["perf_stat"] = "counts.csv"
+        first["perf_stat"] = "begun"
     written = {}
     try:
         for name, file in first.items():

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,11 +17,13 @@ from results.domain.errors import ParseError
 from results.domain.kinds.specs import Reading
 from results.domain.measurement.parsed_trial import Part
 from workers.bundle import costs
+from workers.collectors import perf_stat
 from workers.collectors.perf_stat.collect import interval_ms
 from workers.collectors.perf_stat.parse import parse, read_counts
 from workers.collectors.perf_stat.spec import EVENTS
 
 DATA = Path(__file__).parents[2] / "data" / "perf_stat"
+COUNT = Path(perf_stat.__file__).with_name("count.sh")
 HARDWARE = ["instructions", "cycles", "cache-misses", "branch-misses"]
 NO_COUNTERS = "the processor does not count this here; most virtual machines have no such counters"
 USER_MODE = "counted in user mode only: the agent's kernel.perf_event_paranoid is above 1"
@@ -138,3 +147,77 @@ def test_perf_writes_a_thousand_times_in_a_window_but_not_too_often_or_too_seldo
 
 def test_each_event_is_divided_by_the_transactions() -> None:
     assert {event.metric for event in EVENTS} == set(costs._OF_PROCESSES)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """count.sh where `perf` and `ps` are scripts of the test, since what it does at one moment is tested."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+    def program(self, name: str, text: str) -> None:
+        path = self.folder / "bin" / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    @contextmanager
+    def started(self) -> Iterator[subprocess.Popen[str]]:
+        with subprocess.Popen(
+            ["sh", str(COUNT)],
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                with suppress(ProcessLookupError):  # all of it has ended
+                    os.killpg(process.pid, signal.SIGKILL)
+
+    def wait_for(self, name: str) -> None:
+        deadline_s = time.monotonic() + 60
+        while not (self.folder / name).exists():
+            assert time.monotonic() < deadline_s, f"no {name}"
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Counting:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "postmaster.pid").write_text("1\n")
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    names = {"DATA_DIR": str(tmp_path), "EVENTS": "cycles", "INTERVAL_MS": "100", "PATH": path}
+    return Counting(tmp_path, names)
+
+
+def test_it_has_begun_with_the_first_count_and_not_with_a_perf_that_failed(counting: Counting) -> None:
+    counting.program(
+        "perf",
+        """
+        [ -e tried ] || { echo "# started on" >counts.csv; : >tried; exit 1; }
+        : >again; until [ -e go ]; do sleep 0.01; done; echo "0.1,5,,cycles,1,100.00,," >counts.csv; exec sleep 60""",
+    )
+    with counting.started() as process:
+        counting.wait_for("again")
+        assert not (counting.folder / "begun").exists()
+        (counting.folder / "go").touch()
+        counting.wait_for("begun")
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.communicate(timeout=60)[0].startswith("ended ")
+        assert process.returncode == 0
+
+
+def test_a_signal_between_two_tries_ends_it(counting: Counting) -> None:
+    counting.program("ps", "trap '' INT; : >listing; until [ -e go ]; do sleep 0.01; done; echo 1 0")
+    counting.program("perf", ": >counted; exec sleep 60")
+    with counting.started() as process:
+        counting.wait_for("listing")
+        os.kill(process.pid, signal.SIGINT)
+        (counting.folder / "go").touch()
+        assert process.communicate(timeout=60)[1] == "ended before it had counted anything\n"
+        assert process.returncode == 1
+    assert not (counting.folder / "counted").exists()

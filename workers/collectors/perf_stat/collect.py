@@ -52,7 +52,7 @@ class PerfStat:
             (_HERE / "count.sh").read_text(),
             deadline_s=stage.lifetime_s,
             env={"DATA_DIR": server.data_dir, "EVENTS": _EVENTS, "INTERVAL_MS": f"{interval_ms(stage.measured_s):.0f}"},
-            begins=_FILE,
+            begins="begun",
         )
 
     async def stop(self, stage: Stage, node: str) -> None:
