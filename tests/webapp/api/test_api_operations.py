@@ -129,7 +129,8 @@ def schemathesis(here: Served, folder: Path, world: dict[str, list[Any]], secret
     (folder / "schema.json").write_text(json.dumps(schema()), encoding="utf-8")
     program = str(Path(sys.executable).parent / "schemathesis")
     phases = ("--phases", "examples,coverage,fuzzing,stateful", "--checks", ",".join(CHECKS))
-    each_time = ("--generation-deterministic", "--no-shrink", "--continue-on-failure")
+    # what is answered is tested, and not how fast: figures take long where other tests have the processors
+    each_time = ("--generation-deterministic", "--no-shrink", "--continue-on-failure", "--request-timeout", "120")
     token = (
         ("--header", f"Authorization: Bearer {secret}") if secret else ("--generation-with-security-parameters", "no")
     )
