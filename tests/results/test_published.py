@@ -12,9 +12,9 @@ from results.domain.errors import StateError, TeitenError
 from results.published.catalogue import TABLES
 from results.published.load import load, remove
 from results.published.tables import FOLDER, Derived, rows
-from results.queries.agents.capabilities import newest_answers
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
+from tests.newest_answers import newest_answers
 from workers.registry import kinds, known_metrics
 
 BY_SLUG = {table.slug: table for table in TABLES}

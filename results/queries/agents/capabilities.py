@@ -176,15 +176,6 @@ def checked_attempts(
     return _matching(_checked(chosen or {}, runs), chosen or {})
 
 
-def newest_answers(
-    chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER
-) -> list[CapabilityRow]:
-    """The newest counted answer of each (installation, access method, agent, capability). Two queries.
-
-    chosen, runs: as of `checked_attempts`."""
-    return answers(checked_attempts(chosen, runs), (chosen or {}).get(CAPABILITY, ()))
-
-
 def answer_ids(attempts: Sequence[CheckedAttempt], capabilities: Sequence[str] = ()) -> list[int]:
     """Return the ids of what `answers` returns. One query."""
     query = sql.load(__file__, "capabilities_answers").replace("{columns}", "document.id")
@@ -302,7 +293,7 @@ def answers_of(attempt_id: int) -> tuple[Answer, ...]:
 def capability_matrix(
     chosen: Mapping[str, Sequence[str]] | None = None, runs: RunFilter = NO_FILTER, most: int | None = None
 ) -> CapabilityMatrix:
-    """The answers as a table; chosen and runs as of `newest_answers`. Two queries.
+    """The answers as a table; chosen and runs as of `checked_attempts`. Two queries.
 
     most: of so many builds, those that were checked last; None for all."""
     every = _checked(chosen or {}, runs)

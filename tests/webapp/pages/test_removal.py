@@ -17,7 +17,6 @@ from results.domain.errors import StateError
 from results.models.audit import Role
 from results.published.catalogue import TABLES
 from results.published.load import load
-from results.queries.agents.capabilities import newest_answers
 from results.queries.comparison.citations import cited as stored
 from results.queries.presets.versions import versions
 from results.queries.runs.loss import run_losses
@@ -26,6 +25,7 @@ from results.queries.shared.ids import NotFound
 from results.queries.shared.run_filter import kept_runs
 from results.queries.trends.trends import followed
 from tests import factories
+from tests.newest_answers import newest_answers
 from tests.page_text import page_text
 from webapp import citations
 from workers.registry import known_metrics

@@ -9,7 +9,6 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from results import models
-from results.queries.agents.capabilities import newest_answers
 from results.queries.comparison.freshness import freshness
 from results.queries.presets.topologies import topologies
 from results.queries.presets.versions import versions
@@ -18,6 +17,7 @@ from results.queries.trends.families import TrendSelection
 from results.queries.trends.trends import followed, trend
 from tests import factories
 from tests.arrangements import arranged_run
+from tests.newest_answers import newest_answers
 
 pytestmark = pytest.mark.django_db
 VIEWS = ["/versions/", "/access-methods/", "/topologies/", "/trends/?workload=pgbench"]

@@ -15,8 +15,8 @@ from results.domain.measurement.parsed_trial import Check, Event, Gap
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized
 from results.domain.stored_texts import made_of
-from results.queries.agents.capabilities import newest_answers
 from tests import factories
+from tests.newest_answers import newest_answers
 from tests.page_text import page_text
 from tests.series_rows import change_series
 from webapp.charts.topology import draw

@@ -9,9 +9,9 @@ import pytest
 from results import ingest, models
 from results.domain.measurement.parsed_trial import Document
 from results.domain.states import Standing, TrialState
-from results.queries.agents.capabilities import newest_answers
 from results.queries.shared.run_filter import RunFilter
 from tests import factories
+from tests.newest_answers import newest_answers
 
 pytestmark = pytest.mark.django_db
 
