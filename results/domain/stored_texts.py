@@ -48,15 +48,14 @@ def with_texts(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any
     messages = stored if isinstance(stored, Mapping) else {}
     restored = in_english(fields)
     for name in names:
-        if isinstance(text := restored.get(name), str):
-            restored[name] = _restored(text, messages.get(name))
+        if isinstance(text := restored.get(name), str) and not isinstance(text, Message):
+            message = messages.get(name)
+            restored[name] = Message(text) if message is None else _restored(text, message)
     return restored
 
 
 def _restored(text: str, stored: Any) -> Message:
     """Return the message that a text was made of, else one without values."""
-    if isinstance(text, Message):
-        return text
     try:
         message = from_json(stored, longest=len(text) + _MORE)
     except DAMAGED:
@@ -66,4 +65,6 @@ def _restored(text: str, stored: Any) -> Message:
 
 def in_english(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a stored object without what its texts were made of."""
-    return {name: value for name, value in fields.items() if name != MESSAGES}
+    english = dict(fields)
+    english.pop(MESSAGES, None)
+    return english

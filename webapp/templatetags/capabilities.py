@@ -2,63 +2,113 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, escape
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
+from results.queries.agents.capabilities import OUTCOMES
+from webapp.language import active_language
 from webapp.links import trial_url
 from webapp.templatetags.teiten import answer_words, duration, moment
 
 register = template.Library()
 _GLYPHS = {"yes": "✓", "partly": "◐", "chose-not-to": "↷", "fails-differently": "≠", "unknown": "?"}
-_NOTHING = SafeString("")
 
 
 @register.simple_tag
 def capability_cell(cell: Any) -> SafeString:
     """The cell of an answer (`CapabilityRow`, or `Answer` on its own trial's page), None where nothing was checked: the
     outcome, and what it rests on to be opened."""
-    if not cell:
-        return format_html('<td class="faint">– {}</td>', gettext("not checked"))
-    return format_html(
-        '<td><details class="answer {}"><summary><span aria-hidden="true">{}</span> {}</summary>'
-        "<div>{}{}{}<p>{}</p></div></details></td>",
-        cell.outcome,
-        _GLYPHS.get(cell.outcome, "✕"),
-        answer_words(cell.outcome),
-        format_html('<p class="said">{}</p>', cell.message) if cell.message else _NOTHING,
-        _decided(cell) if cell.statement else _NOTHING,
-        _compared(cell) if cell.compared else _NOTHING,
-        _origin(cell),
+    return capability_cells([cell])
+
+
+@register.simple_tag
+def capability_cells(cells: Iterable[Any]) -> SafeString:
+    """The cells of a line, as of `capability_cell`."""
+    words = _words(active_language())
+    return mark_safe("".join(_cell(cell, words) if cell else words.nothing for cell in cells))  # noqa: S308
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What cells have in common, as HTML in one language; what ends in _form has a place for a text.
+
+    heads: outcome → how its cell begins."""
+
+    language: str
+    heads: Mapping[str, str]
+    nothing: str
+    decided: str
+    decided_form: str
+    compared_form: str
+    trial_form: str
+    published: str
+
+
+@lru_cache
+def _words(language: str) -> _Words:
+    """Return the words in the language, which is the active one."""
+    return _Words(
+        language=language,
+        heads={outcome: _head(outcome) for outcome in OUTCOMES},
+        nothing=f'<td class="faint">– {escape(gettext("not checked"))}</td>',
+        decided=escape(gettext("Decided by this statement:")),
+        decided_form=escape(gettext("Decided by this statement, SQLSTATE %(state)s:")),
+        compared_form=escape(gettext("Compared: %(things)s.")),
+        trial_form=escape(gettext("trial %(id)s")),
+        published=escape(gettext("published, not tried here")),
     )
 
 
-def _decided(cell: Any) -> SafeString:
-    by = gettext("Decided by this statement:")
-    if cell.sqlstate:
-        by = gettext("Decided by this statement, SQLSTATE %(state)s:") % {"state": cell.sqlstate}
-    return format_html('<p class="decided">{}</p><pre class="statement">{}</pre>', by, cell.statement)
+def _head(outcome: str) -> str:
+    glyph, words = _GLYPHS.get(outcome, "✕"), escape(answer_words(outcome))
+    return (
+        f'<td><details class="answer {escape(outcome)}"><summary><span aria-hidden="true">{glyph}</span> {words}'
+        "</summary><div>"
+    )
 
 
-def _compared(cell: Any) -> SafeString:
-    return format_html('<p class="compared">{}</p>', gettext("Compared: %(things)s.") % {"things": cell.compared})
+def _cell(cell: Any, words: _Words) -> str:
+    head = words.heads.get(cell.outcome) or _head(cell.outcome)
+    message = f'<p class="said">{conditional_escape(cell.message)}</p>' if cell.message else ""
+    decided = _decided(cell, words) if cell.statement else ""
+    compared = _compared(cell, words) if cell.compared else ""
+    return f"{head}{message}{decided}{compared}<p>{_origin(cell, words)}</p></div></details></td>"
 
 
-def _origin(cell: Any) -> SafeString:
+def _decided(cell: Any, words: _Words) -> str:
+    by = words.decided_form % {"state": escape(cell.sqlstate)} if cell.sqlstate else words.decided
+    return f'<p class="decided">{by}</p><pre class="statement">{escape(cell.statement)}</pre>'
+
+
+def _compared(cell: Any, words: _Words) -> str:
+    return f'<p class="compared">{words.compared_form % {"things": conditional_escape(cell.compared)}}</p>'
+
+
+def _origin(cell: Any, words: _Words) -> str:
     """Return the trial, and when and for how long it was checked."""
     trial_id = getattr(cell, "trial_id", None)
-    took = format_html('<span class="faint">{}</span>', _when(cell, duration(cell.seconds)))
+    took = f'<span class="faint">{_when(cell, words)}</span>'
     if not trial_id:
         return took
-    text = gettext("trial %(id)s") % {"id": trial_id}
-    return format_html('<a href="{}">{}</a> {}', trial_url(trial_id), text, took)
+    return f'<a href="{escape(trial_url(trial_id))}">{words.trial_form % {"id": trial_id}}</a> {took}'
 
 
-def _when(cell: Any, took: str) -> SafeString | str:
+def _when(cell: Any, words: _Words) -> str:
     if getattr(cell, "published", False):
-        return gettext("published, not tried here")
+        return words.published
+    took = _took(cell.seconds, words.language)
     measured_at = getattr(cell, "measured_at", None)
-    return format_html("{} · {}", moment(measured_at), took) if measured_at else took
+    return f"{moment(measured_at)} · {took}" if measured_at else took
+
+
+@lru_cache(1_000)
+def _took(seconds: float, language: str) -> str:
+    """Return how long a check took, in the language, which is the active one: many take as long."""
+    return escape(duration(seconds))

@@ -13,7 +13,7 @@ from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.dateformat import format as date_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
@@ -49,6 +49,7 @@ _DURATIONS = {  # by the units that they have
     ("min", "s"): _("{min} min {s} s"),
     ("s",): _("{s} s"),
 }
+_MINUTE = "%Y-%m-%d %H:%M"
 _STATES = {  # of runs, trials and attempts; what runs count for; of agents and the clusters on them
     "scheduled": pgettext_lazy("state", "scheduled"),
     "running": pgettext_lazy("state", "running"),
@@ -353,16 +354,17 @@ def local_path(address: str | None, request: HttpRequest) -> str:
 
 
 @register.simple_tag
-def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> SafeString | str:
+def moment(value: datetime | None, form: str = _MINUTE) -> SafeString | str:
     """A time (UTC) as <time>, exact on hover. A day of the week (%a) is in the reader's language."""
     if value is None:
         return "–"
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        value.isoformat(),
-        f"{value:%Y-%m-%d %H:%M:%S} UTC",
-        value.strftime(form.replace("%a", date_format(value, "D"))),
-    )
+    exact = value.isoformat(" ", "seconds")[:19]
+    if form == _MINUTE:
+        shown = exact[:16]
+    else:
+        day = form.replace("%a", date_format(value, "D")) if "%a" in form else form
+        shown = escape(value.strftime(day))
+    return mark_safe(f'<time datetime="{value.isoformat()}" title="{exact} UTC">{shown}</time>')  # noqa: S308
 
 
 @register.filter

@@ -50,6 +50,8 @@ def stored(text: str) -> Message:
 def as_messages(row: Any, *names: str) -> None:
     """Make messages of these fields of a frozen dataclass, in its __post_init__, of what they were made of where it has
     that: in its field `messages`."""
+    if all(type(getattr(row, name)) is Message for name in names):
+        return
     texts = with_texts(vars(row), names)
     for name in names:
         object.__setattr__(row, name, texts[name])
