@@ -128,3 +128,12 @@ def test_an_answer_to_a_check_of_capabilities_is_in_the_readers_language(db: Non
     answer = stranger.get("/api/v1/capabilities/", headers={"Accept-Language": "ja"}).json()
     assert {one["message"] for one in answer["results"]} == {"1 of 2 workers."}
     assert "messages" not in answer["results"][0]
+
+
+def test_what_a_check_compared_is_in_the_readers_language(db: None, stranger: Client) -> None:
+    compared = _("{what}: {number} rows", what="items", number=2000)
+    trial = factories.capability_run({"parallel": "yes"}, compared=compared)
+    document = models.Document.objects.get(label="parallel")
+    document.content |= made_of({"compared": compared})
+    document.save()
+    assert "items：2000行" in text_of(stranger, trial)
