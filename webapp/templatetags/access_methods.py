@@ -1,0 +1,78 @@
+"""Cells of the tables of access methods. Functions, and no template: a page has hundreds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+
+from results.domain.statistics.verdict import Verdict
+from results.domain.units import format_quantity
+from results.queries.comparison.compare import Point
+from results.queries.presets.access_method_summary import SummaryCell
+from webapp.links import trial_url
+from webapp.templatetags.teiten import interval, ratio, verdict_words
+
+register = template.Library()
+_NOTHING = '<span class="faint">–</span>'
+
+
+@register.simple_tag
+def number_cells(points: Iterable[Point | None], unit: str) -> SafeString:
+    """The cells of a line of a metric's table: value, ratio to the heap, replicates and verdict."""
+    cells = (f'<td class="num nowrap">{_number(point, unit) if point else _NOTHING}</td>' for point in points)
+    return mark_safe("".join(cells))  # noqa: S308
+
+
+@register.simple_tag
+def summary_cells(cells: Iterable[SummaryCell | None]) -> SafeString:
+    """The cells of an access method in the table of questions: a number with its verdict, or what several reach."""
+    return mark_safe("".join(f'<td class="num">{_summed_up(cell) if cell else _NOTHING}</td>' for cell in cells))  # noqa: S308
+
+
+def _number(point: Point, unit: str) -> str:
+    compared = f' <span class="soft">{ratio(point.ratio)}</span>' if point.verdict and point.ratio is not None else ""
+    verdict = f" · {_verdict(point.verdict)}" if point.verdict else ""
+    return f'{_value(point, unit)}{compared} <br> <small class="faint">n = {point.n}{verdict}</small>'
+
+
+def _value(point: Point, unit: str, classes: str = "") -> str:
+    address = escape(trial_url(point.values[0].trial_id))
+    return f'<a{classes} href="{address}">{escape(format_quantity(point.value, unit))}</a>'
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f'<span class="verdict {verdict.kind}" title="{escape(interval(verdict))}">{_words(verdict.kind)}</span>'
+
+
+def _words(kind: str) -> str:
+    return escape(verdict_words(kind))
+
+
+def _summed_up(cell: SummaryCell) -> str:
+    if cell.only:
+        return _only(cell.only, cell.metric.unit)
+    if cell.reach:
+        return _reach(cell, *cell.reach)
+    text = escape(gettext("%(n)s values") % {"n": len(cell.points)})
+    return f'<small class="faint">{text}</small>'
+
+
+def _only(point: Point, unit: str) -> str:
+    value = _value(point, unit, ' class="nowrap"')
+    if point.verdict is None or point.ratio is None:
+        return value
+    return f"{value} <b>{ratio(point.ratio)}</b> {_verdict(point.verdict)}"
+
+
+def _reach(cell: SummaryCell, least: float, most: float) -> str:
+    several = f" … {ratio(most)}" if len(cell.compared) > 1 else ""
+    counts = []
+    for kind, count in cell.kinds.items():
+        words = {"n": count, "verdict": _words(kind), "kind": kind}
+        text = gettext('%(n)s <span class="verdict %(kind)s">%(verdict)s</span>') % words
+        counts.append(f'<span class="nowrap">{text}</span>')
+    return f"<b>{ratio(least)}{several}</b> <small>{' '.join(counts)}</small>"
