@@ -13,7 +13,7 @@ from results.domain.errors import StateError, TeitenError
 from results.queries.comparison.citations import cited, hash_of, standing
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.comparison.dataclass_values import from_json, to_json
-from results.queries.comparison.freshness import freshness
+from results.queries.comparison.freshness import freshness, freshness_of_each
 from results.queries.shared.selection import Selection
 from tests import factories
 from webapp import urlstate
@@ -248,3 +248,15 @@ def test_a_comparison_is_stale_when_a_references_run_or_name_changes() -> None:
     models.Attempt.objects.filter(run=old).update(ingested_at=datetime(2100, 1, 1, tzinfo=UTC))
     states.append(freshness([new.pk]).state)
     assert len(set(states)) == 5
+
+
+def test_what_several_comparisons_depend_on_is_asked_at_once(django_assert_num_queries: Any) -> None:
+    stored = factories.stored_plan()
+    runs = [factories.finished_run(stored=stored) for _ in range(3)]
+    groups = [[runs[2].pk], [runs[1].pk, runs[0].pk], [], [runs[2].pk, runs[0].pk]]
+    with django_assert_num_queries(1):
+        several = freshness_of_each(groups, latest=1)
+    assert several == [freshness(group, latest=1) for group in groups]
+    assert len({one.state for one in several}) == len(groups)
+    with django_assert_num_queries(0):
+        assert freshness_of_each([]) == []

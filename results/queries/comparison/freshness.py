@@ -33,5 +33,20 @@ NOTHING_KNOWN = Freshness("", ())
 def freshness(run_ids: Sequence[int], latest: int = 0) -> Freshness:
     """Of these runs and of the `latest` newest, which a page offers besides. One query, that reads no trial but the
     newest of each run."""
-    parameters = {"runs": list(run_ids), "latest": latest, "others": OTHERS, "earlier": EARLIER}
-    return sql.rows(Freshness, sql.load(__file__), parameters)[0]
+    return freshness_of_each([run_ids], latest)[0]
+
+
+def freshness_of_each(groups: Sequence[Sequence[int]], latest: int = 0) -> list[Freshness]:
+    """Of the runs of each group, as `freshness`. One query, none without a group."""
+    if not groups:
+        return []
+    compared = [(number, run_id) for number, run_ids in enumerate(groups, 1) for run_id in run_ids]
+    parameters = {
+        "groups": sql.array([number for number, _ in compared]),
+        "runs": sql.array([run_id for _, run_id in compared]),
+        "count": len(groups),
+        "latest": latest,
+        "others": OTHERS,
+        "earlier": EARLIER,
+    }
+    return sql.rows(Freshness, sql.load(__file__), parameters)

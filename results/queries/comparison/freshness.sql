@@ -1,63 +1,103 @@
--- What a comparison of the runs depends on: their trials, the numbers read of them, what metrics mean, references and the
--- runs that these were measured in, and other runs of the same plans: the newest, and the last ones before these. Of these
--- excluded and private ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only listed besides are not
--- counted: they become more by blocks, and whatever happens to them is at a time.
-WITH known AS (
-    SELECT DISTINCT ON (plan_id) plan_id, started_at
-    FROM results_run
-    WHERE id = ANY(%(runs)s) AND publication_id IS NULL
-    ORDER BY plan_id, id DESC
+-- What comparisons depend on, each of the runs of a group: their trials, the numbers read of them, what metrics mean,
+-- references and the runs that these were measured in, and other runs of the same plans: the newest, and the last ones before
+-- these. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only
+-- listed besides are not counted: they become more by blocks, and whatever happens to them is at a time. OFFSET has runs looked
+-- up one by one, and those of a plan by its index: the newest first would pass by those of all other plans.
+WITH compared AS (
+    SELECT number, run_id FROM unnest(%(groups)s::int[], %(runs)s::bigint[]) AS compared (number, run_id)
 ),
-earlier AS (
-    SELECT other.id
-    FROM known
-    CROSS JOIN LATERAL (
-        SELECT run.id
-        FROM results_run AS run
-        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(%(runs)s) AND run.ended_at < known.started_at
-        ORDER BY run.id DESC
-        LIMIT %(earlier)s
-    ) AS other
-    ORDER BY other.id DESC
-    LIMIT 4 * %(earlier)s
+asked AS (
+    SELECT number, array(SELECT run_id FROM compared WHERE compared.number = asked.number) AS runs
+    FROM generate_series(1, %(count)s::int) AS asked (number)
 ),
-others AS (
-    SELECT other.id
-    FROM known
+known AS (
+    SELECT DISTINCT ON (compared.number, run.plan_id) compared.number, run.plan_id, run.started_at
+    FROM results_run AS run JOIN compared ON compared.run_id = run.id
+    WHERE run.publication_id IS NULL
+    ORDER BY compared.number, run.plan_id, run.id DESC
+),
+beside AS (
+    SELECT asked.number,
+        array(
+            SELECT other.id
+            FROM known
+            CROSS JOIN LATERAL (
+                SELECT of_plan.id
+                FROM (
+                    SELECT run.id
+                    FROM results_run AS run
+                    WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
+                        AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
+                        AND run.ended_at < known.started_at
+                    OFFSET 0
+                ) AS of_plan
+                ORDER BY of_plan.id DESC
+                LIMIT %(earlier)s
+            ) AS other
+            WHERE known.number = asked.number
+            ORDER BY other.id DESC
+            LIMIT 4 * %(earlier)s
+        ) AS earlier,
+        array(
+            SELECT other.id
+            FROM known
+            CROSS JOIN LATERAL (
+                SELECT of_plan.id
+                FROM (
+                    SELECT run.id
+                    FROM results_run AS run
+                    WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
+                        AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
+                    OFFSET 0
+                ) AS of_plan
+                ORDER BY of_plan.id DESC
+                LIMIT %(others)s
+            ) AS other
+            WHERE known.number = asked.number
+            ORDER BY other.id DESC
+            LIMIT 4 * %(others)s
+        ) AS others
+    FROM asked
+),
+always AS (
+    (SELECT id FROM results_run WHERE NOT archived ORDER BY id DESC LIMIT %(latest)s)
+    UNION
+    SELECT attempt.run_id
+    FROM results_reference AS reference
+    JOIN results_snapshot AS snapshot ON snapshot.hash = reference.snapshot_id
+    JOIN results_attempt AS attempt ON attempt.id = ANY(snapshot.attempts)
+),
+chosen AS (
+    SELECT number, id, bool_or(is_compared) AS is_compared
+    FROM (
+        SELECT number, run_id AS id, true AS is_compared FROM compared
+        UNION ALL
+        SELECT number, unnest(earlier || others), false FROM beside
+        UNION ALL
+        SELECT beside.number, always.id, false FROM beside CROSS JOIN always
+    ) AS listed
+    GROUP BY number, id
+),
+runs AS (
+    SELECT chosen.number, string_agg(of_run.state, E'\n' ORDER BY chosen.id) AS state
+    FROM chosen
     CROSS JOIN LATERAL (
-        SELECT run.id
+        SELECT concat_ws(
+            ' ', run.id, run.state, run.standing, run.private, run.archived, run.name, run.headline, run.publication_id, run.blocks,
+            CASE WHEN chosen.is_compared THEN (SELECT count(*) FROM results_trial WHERE run_id = run.id) END,
+            (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
+            (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
+        ) AS state
         FROM results_run AS run
-        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(%(runs)s)
-        ORDER BY run.id DESC
-        LIMIT %(others)s
-    ) AS other
-    ORDER BY other.id DESC
-    LIMIT 4 * %(others)s
+        WHERE run.id = chosen.id
+        OFFSET 0
+    ) AS of_run
+    GROUP BY chosen.number
 )
 SELECT
     concat_ws(
         E'\n',
-        (
-            SELECT string_agg(concat_ws(
-                ' ', run.id, run.state, run.standing, run.private, run.archived, run.name, run.headline, run.publication_id, run.blocks,
-                CASE WHEN run.id = ANY(%(runs)s) THEN (SELECT count(*) FROM results_trial WHERE run_id = run.id) END,
-                (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
-                (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
-            ), E'\n' ORDER BY run.id)
-            FROM results_run AS run
-            WHERE run.id = ANY(%(runs)s)
-                OR run.id IN (SELECT id FROM results_run WHERE NOT archived ORDER BY id DESC LIMIT %(latest)s)
-                OR run.id IN (SELECT id FROM others)
-                OR run.id IN (SELECT id FROM earlier)
-                OR run.id IN (
-                    SELECT attempt.run_id
-                    FROM results_reference AS reference
-                    JOIN results_snapshot AS snapshot ON snapshot.hash = reference.snapshot_id
-                    JOIN results_attempt AS attempt ON attempt.id = ANY(snapshot.attempts)
-                )
-        ),
+        runs.state,
         (SELECT md5(string_agg(metric::text, E'\n' ORDER BY name)) FROM results_metric AS metric),
         (
             SELECT concat_ws(' ', max(noise.id), count(*))
@@ -67,5 +107,8 @@ SELECT
         (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
     ) AS state,
     array(SELECT name FROM results_reference ORDER BY name) AS references,
-    array(SELECT id FROM others ORDER BY id) AS others,
-    array(SELECT id FROM earlier ORDER BY id) AS earlier
+    array(SELECT unnest(beside.others) AS id ORDER BY id) AS others,
+    array(SELECT unnest(beside.earlier) AS id ORDER BY id) AS earlier
+FROM beside
+LEFT JOIN runs ON runs.number = beside.number
+ORDER BY beside.number

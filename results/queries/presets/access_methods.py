@@ -9,7 +9,7 @@ from functools import lru_cache
 from results import sql
 from results.domain.messages import gettext_lazy as _
 from results.queries.comparison.compare import Comparison, Point, compare
-from results.queries.comparison.freshness import Freshness, freshness
+from results.queries.comparison.freshness import Freshness, freshness_of_each
 from results.queries.presets.sources import level_name, matched_by, sources
 from results.queries.shared.composites import composite_parts
 from results.queries.shared.configurations import ConfigurationRow, configurations
@@ -82,16 +82,17 @@ def access_methods(chosen: RunFilter = NO_FILTER) -> AccessMethods:
     with something else, since that is no row then. Queries: six, and those of `compare`, and one, for each such table;
     four where nothing has changed since the last time."""
     counts = count_runs(chosen, [WORKLOAD])
-    known = sources(chosen, [WORKLOAD])
-    measured = [source.run_id for source in known if not source.published][:MOST_RUNS]
-    runs = (*measured, *(source.run_id for source in known if source.published))
+    every = sources(chosen, [WORKLOAD])
+    measured = [source.run_id for source in every if not source.published][:MOST_RUNS]
+    runs = (*measured, *(source.run_id for source in every if source.published))
     if not runs:
         return AccessMethods((), (), counts.kept, counts.exploratory)
     rows = configurations(runs)
+    several = _set_together(rows)
+    own = [tuple(run for run in runs if run in together.runs) for together in several]
     tables: list[AccessMethodTable] = []
-    for together in _set_together(rows):
-        own = tuple(run for run in runs if run in together.runs)
-        tables += _tables(own, together.names, freshness(own))
+    for together, of_runs, known in zip(several, own, freshness_of_each(own), strict=True):
+        tables += _tables(of_runs, together.names, known)
     order: list[str] = [group for group, _names in GROUPS]
     ordered = tuple(sorted(tables, key=lambda table: order.index(table.group)))
     return AccessMethods(runs, ordered, counts.kept, counts.exploratory)

@@ -11,7 +11,7 @@ from itertools import groupby
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.summary import mean_ratio
-from results.queries.comparison.freshness import Freshness, freshness
+from results.queries.comparison.freshness import Freshness, freshness_of_each
 from results.queries.presets.sources import Source, sources
 from results.queries.presets.version_rows import MAJOR, Group, VersionCell, VersionRow, WithoutMetric, base_of
 from results.queries.shared.ordering import sorted_levels
@@ -85,9 +85,9 @@ def versions(
     *,
     published: bool = True,
 ) -> Versions:
-    """Return versions as ratios to one of them, of kept runs. Queries: two, and for each pair of workload and metric
-    with two versions or more four beside those of `compare`, or one where nothing has changed since the last time.
-    Raises TeitenError for a metric that is none of METRICS.
+    """Return versions as ratios to one of them, of kept runs. Queries: three, and for each pair of workload and metric
+    with two versions or more three beside those of `compare`, unless nothing has changed since the last time. Raises
+    TeitenError for a metric that is none of METRICS.
 
     workload: '' for a row a workload and metric, else a row a configuration of that one.
     baseline: a major version; '' for the one that most cells of a row can be compared with.
@@ -170,13 +170,10 @@ def _made(
     groups: Sequence[Sequence[Source]], shown: Sequence[str], baseline: str, metric: str
 ) -> list[Group | WithoutMetric]:
     """Return what can be compared, and the measured workloads that lack the chosen metric."""
-    made: list[Group | WithoutMetric] = []
-    for runs in groups:
-        if len(_versions_of(runs) & set(shown)) > 1:
-            known = freshness([source.run_id for source in runs])
-            if group := _group(tuple(runs), tuple(shown), baseline, metric, known):
-                made.append(group)
-    return made
+    several = [runs for runs in groups if len(_versions_of(runs) & set(shown)) > 1]
+    known = freshness_of_each([[source.run_id for source in runs] for runs in several])
+    made = (_group(tuple(runs), tuple(shown), baseline, metric, one) for runs, one in zip(several, known, strict=True))
+    return [group for group in made if group]
 
 
 # Of what its arguments say, `known` among them, which is another as soon as anything changes.
