@@ -15,6 +15,6 @@ AND (%(workloads)s::text[] = '{}' OR run.workload = ANY(%(workloads)s))
 AND (%(state)s = '' OR run.state = %(state)s)
 AND (%(standing)s = '' OR run.standing = %(standing)s)
 AND (%(archived)s = 'any' OR run.archived = (%(archived)s = 'yes'))
-AND strpos(lower(run.name), lower(%(name)s)) > 0
+AND (%(name)s = '' OR strpos(lower(run.name), lower(%(name)s)) > 0)
 AND (%(since)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date >= %(since)s)
 AND (%(until)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date <= %(until)s)
