@@ -93,22 +93,23 @@ def _line(
 ) -> list[dict[str, Any]]:
     name = escape(line.name or localized(trend.metric.label))
     by_date = trend.selection.x == DATE
-    flat = [(point, value) for point in line.points for value in point.values]
-    unit = trend.metric.unit
+    values = [value for point in line.points for value in point.values]
+    times = [_iso(value.at) for value in values]
+    versions = [text for point in line.points for text in [escape(joined(point.versions))] * point.n]
     replicate = gettext("run {run}, replicate {replicate}")
-    versions = {point.level: escape(joined(point.versions)) for point in line.points}
+    texts = [
+        f"{name}<br><b>{format_quantity(value.value, trend.metric.unit)}</b><br>"
+        f"{replicate.format(run=value.run_id, replicate=value.block)} · {version} · {time[:-3]}"
+        for value, version, time in zip(values, versions, times, strict=True)
+    ]
     replicates = {
         "type": "scatter",
         "name": name,
         "mode": "markers",
-        "x": [_iso(value.at) if by_date else position(point) for point, value in flat],
-        "y": json_numbers([value.value / divisor for _, value in flat]),
-        "text": [
-            f"{name}<br><b>{format_quantity(v.value, unit)}</b><br>"
-            f"{replicate.format(run=v.run_id, replicate=v.block)} · {versions[p.level]} · {_iso(v.at)[:-3]}"
-            for p, v in flat
-        ],
-        "customdata": [trial_url(value.trial_id) for _, value in flat],
+        "x": times if by_date else [position(point) for point in line.points for _ in point.values],
+        "y": json_numbers([value.value / divisor for value in values]),
+        "text": texts,
+        "customdata": [trial_url(value.trial_id) for value in values],
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {"symbol": mark(number), "size": 6, "color": colour(number, 50)},
     }

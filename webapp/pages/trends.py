@@ -44,7 +44,7 @@ from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import axis_words, logarithmic, trends_figure
 from webapp.language import joined
-from webapp.links import difference_url, trial_url
+from webapp.links import difference_url, trial_url, trial_urls
 from webapp.pages.common import moment, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.trends import state as trendstate
@@ -174,7 +174,7 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
     metric = localized(trend.metric.label)
     names = [line.name or metric for line in trend.lines]
     which = joined(text for text in (trend.selection.label, trend.selection.node) if text)
-    figure = trends_figure(trend, annotations, trial_url=trial_url, difference_url=difference_url)
+    figure = trends_figure(trend, annotations, trial_url=trial_urls(), difference_url=difference_url)
     return {
         "trend": trend,
         "chosen": trend.selection,

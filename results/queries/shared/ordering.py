@@ -25,6 +25,8 @@ def sorted_levels(texts: Collection[str], dimension: str = "") -> tuple[str, ...
     """Sort the levels of a dimension, each once: by size where all are numbers or quantities ('64MB', '1GB'), else, and
     for versions, in their order: '9.6', '16beta1', '16', '16.9', '16.10'. What is not set comes first."""
     levels = [text for text in dict.fromkeys(texts) if text != DEFAULT]
+    if len(levels) < 2:
+        return (DEFAULT, *levels) if DEFAULT in texts else tuple(levels)
     ordered = sorted(levels, key=_natural)
     for size in () if dimension in VERSIONS else (float, parse_bytes, parse_seconds):
         with suppress(ValueError):

@@ -247,7 +247,9 @@ class _Replicate(NamedTuple):
     value: float
 
     def level(self, x: str) -> str:
-        return {DATE: str(self.run_id), VERSION: self.version}[x] if x != COMMIT else commit_of(self.build)
+        if x == DATE:
+            return str(self.run_id)
+        return self.version if x == VERSION else commit_of(self.build)
 
     def shown(self) -> TrendValue:
         return TrendValue(self.trial_id, self.attempt_id, self.run_id, self.block, self.at, self.value)

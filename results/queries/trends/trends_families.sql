@@ -1,5 +1,6 @@
 -- One row a configuration family of some runs (the newest first): what is equal in all its configurations (family_of in
--- migration 0033). Of so many runs, from the newest on, that they have about `most` configurations.
+-- migration 0033; its levels are written out here, since calling its function for each row takes twice as long). Of so many
+-- runs, from the newest on, that they have about `most` configurations.
 -- The agents of a run from another Teiten are others, whatever they are called: `teiten` tells them apart, by the run
 -- where the address of the other one is not known.
 WITH sizes AS (
@@ -30,9 +31,29 @@ counted AS (
     GROUP BY family, teiten
 )
 SELECT
-    counted.family || ' ' || counted.teiten AS key,
-    (family_levels(first.levels, first.dimensions) || jsonb_build_object('teiten', counted.teiten))::json AS texts,
-    counted.configurations, counted.done, counted.newest_run, counted.factors
+    counted.family || ' ' || counted.teiten AS key, of_first.texts, counted.configurations, counted.done, counted.newest_run,
+    counted.factors
 FROM counted
 JOIN results_configuration AS first ON first.id = counted.configurations[1]
+CROSS JOIN LATERAL (
+    SELECT json_object_agg(
+        level.key,
+        coalesce(
+            nullif(
+                CASE jsonb_typeof(level.value)
+                    WHEN 'number' THEN trim_scale((level.value #>> '{}')::numeric)::text
+                    ELSE level.value #>> '{}'
+                END,
+                ''
+            ),
+            'default'
+        )
+    ) AS texts
+    FROM jsonb_each(
+        first.levels || first.dimensions || jsonb_build_object(
+            'installation', coalesce(first.levels ->> 'installation', first.dimensions ->> 'major'), 'teiten', counted.teiten
+        )
+    ) AS level
+    WHERE level.key <> ALL(ARRAY['run', 'version', 'major'])
+) AS of_first
 ORDER BY counted.configurations[1]
