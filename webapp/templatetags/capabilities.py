@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 
 from results.queries.agents.capabilities import OUTCOMES
 from webapp.language import active_language
-from webapp.links import trial_url
+from webapp.links import trial_urls
 from webapp.templatetags.teiten import answer_words, duration, moment
 
 register = template.Library()
@@ -31,8 +31,8 @@ def capability_cell(cell: Any) -> SafeString:
 @register.simple_tag
 def capability_cells(cells: Iterable[Any]) -> SafeString:
     """The cells of a line, as of `capability_cell`."""
-    words = _words(active_language())
-    return mark_safe("".join(_cell(cell, words) if cell else words.nothing for cell in cells))  # noqa: S308
+    words, address = _words(active_language()), trial_urls()
+    return mark_safe("".join(_cell(cell, words, address) if cell else words.nothing for cell in cells))  # noqa: S308
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ def _head(outcome: str) -> str:
     )
 
 
-def _cell(cell: Any, words: _Words) -> str:
+def _cell(cell: Any, words: _Words, address: Callable[[int], str]) -> str:
     head = words.heads.get(cell.outcome) or _head(cell.outcome)
     message = f'<p class="said">{conditional_escape(cell.message)}</p>' if cell.message else ""
     decided = _decided(cell, words) if cell.statement else ""
     compared = _compared(cell, words) if cell.compared else ""
-    return f"{head}{message}{decided}{compared}<p>{_origin(cell, words)}</p></div></details></td>"
+    return f"{head}{message}{decided}{compared}<p>{_origin(cell, words, address)}</p></div></details></td>"
 
 
 def _decided(cell: Any, words: _Words) -> str:
@@ -91,13 +91,13 @@ def _compared(cell: Any, words: _Words) -> str:
     return f'<p class="compared">{words.compared_form % {"things": conditional_escape(cell.compared)}}</p>'
 
 
-def _origin(cell: Any, words: _Words) -> str:
+def _origin(cell: Any, words: _Words, address: Callable[[int], str]) -> str:
     """Return the trial, and when and for how long it was checked."""
     trial_id = getattr(cell, "trial_id", None)
     took = f'<span class="faint">{_when(cell, words)}</span>'
     if not trial_id:
         return took
-    return f'<a href="{escape(trial_url(trial_id))}">{words.trial_form % {"id": trial_id}}</a> {took}'
+    return f'<a href="{escape(address(trial_id))}">{words.trial_form % {"id": trial_id}}</a> {took}'
 
 
 def _when(cell: Any, words: _Words) -> str:
