@@ -1,4 +1,5 @@
--- The newest kept runs of a search and all published ones among them, newest first, as far as any trial counts.
+-- The newest kept runs of a search and all published ones among them, newest first, as far as any trial counts. Published
+-- ones are found by an array: of a join PostgreSQL expects as many rows as there are runs.
 WITH kept AS (
     (
         SELECT run.id FROM results_run AS run
@@ -7,9 +8,9 @@ WITH kept AS (
     )
     UNION ALL
     (
-        SELECT run.id
-        FROM results_run AS run JOIN results_publication AS publication ON publication.id = run.publication_id
-        WHERE {conditions} AND run.standing = 'kept' AND %(published)s AND publication.program = ''
+        SELECT run.id FROM results_run AS run
+        WHERE {conditions} AND run.standing = 'kept' AND %(published)s
+            AND run.publication_id = ANY(ARRAY(SELECT id FROM results_publication WHERE program = ''))
     )
 )
 SELECT run.id AS run_id, run.workload, run.headline, run.publication_id IS NOT NULL AS published,
