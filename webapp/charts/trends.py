@@ -95,20 +95,13 @@ def _line(
     by_date = trend.selection.x == DATE
     values = [value for point in line.points for value in point.values]
     times = [_iso(value.at) for value in values]
-    versions = [text for point in line.points for text in [escape(joined(point.versions))] * point.n]
-    replicate = gettext("run {run}, replicate {replicate}")
-    texts = [
-        f"{name}<br><b>{format_quantity(value.value, trend.metric.unit)}</b><br>"
-        f"{replicate.format(run=value.run_id, replicate=value.block)} · {version} · {time[:-3]}"
-        for value, version, time in zip(values, versions, times, strict=True)
-    ]
     replicates = {
         "type": "scatter",
         "name": name,
         "mode": "markers",
         "x": times if by_date else [position(point) for point in line.points for _ in point.values],
         "y": json_numbers([value.value / divisor for value in values]),
-        "text": texts,
+        "text": _texts(line, name, times, trend.metric.unit),
         "customdata": [trial_url(value.trial_id) for value in values],
         "hovertemplate": "%{text}<extra></extra>",
         "marker": {"symbol": mark(number), "size": 6, "color": colour(number, 50)},
@@ -123,6 +116,21 @@ def _line(
         "hoverinfo": "skip",
     }
     return [replicates, medians, *_levels(line, number, divisor, position)]
+
+
+def _texts(line: TrendLine, name: str, times: Sequence[str], unit: str) -> list[str]:
+    """Return what is said of each value of a line.
+
+    times: of its values."""
+    replicate = gettext("run {run}, replicate {replicate}")
+    texts: list[str] = []
+    for point in line.points:
+        version = escape(joined(point.versions))
+        for value in point.values:
+            which = replicate.format(run=value.run_id, replicate=value.block)
+            quantity, time = format_quantity(value.value, unit), times[len(texts)][:-3]
+            texts.append(f"{name}<br><b>{quantity}</b><br>{which} · {version} · {time}")
+    return texts
 
 
 def _levels(
