@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
@@ -144,16 +144,16 @@ def _ratio_dots(cell: SummaryCell, column: int, name: str, url: Callable[[int], 
     return dots
 
 
-def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
+def topology_figure(table: TopologyTable, url: Callable[[int], str]) -> Figure:
     """Totals over nodes, a line a kind, with the ideal from its first node.
 
-    urls: trial → its address."""
+    url: of a trial."""
     divisor, unit = scale_for(max((line.total for line in table.lines), default=1.0), table.metric.unit)
     data: list[dict[str, Any]] = []
     for index, kind in enumerate(dict.fromkeys(line.kind for line in table.lines)):
         known = [line for line in table.lines if line.kind == kind and line.nodes]
         lines = sorted(known, key=lambda line: line.nodes or 0)
-        data.append(_totals_trace(kind, index, lines, table.metric.unit, divisor, urls))
+        data.append(_totals_trace(kind, index, lines, table.metric.unit, divisor, url))
         if len(lines) > 1 and lines[0].nodes == 1:
             data.append(_ideal_trace(index, lines[-1].nodes or 1, lines[0].total, divisor))
     x_axis = axis(gettext("nodes"), dtick=1, showgrid=False)
@@ -163,7 +163,7 @@ def topology_figure(table: TopologyTable, urls: Mapping[int, str]) -> Figure:
 
 
 def _totals_trace(
-    kind: str, index: int, lines: Sequence[TopologyLine], unit: str, divisor: float, urls: Mapping[int, str]
+    kind: str, index: int, lines: Sequence[TopologyLine], unit: str, divisor: float, url: Callable[[int], str]
 ) -> dict[str, Any]:
     """Return the trace of the means over all workloads.
 
@@ -181,7 +181,7 @@ def _totals_trace(
         "x": [line.nodes for line in lines],
         "y": json_numbers([line.total / divisor for line in lines]),
         "text": texts,
-        "customdata": [urls[line.trial_ids[0]] for line in lines],
+        "customdata": [url(line.trial_ids[0]) for line in lines],
         "hovertemplate": "%{text}<extra></extra>",
         "line": {"color": colour(index), "width": 2},
         "marker": {"symbol": mark(index), "size": 9, "color": colour(index)},

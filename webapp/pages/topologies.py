@@ -53,7 +53,7 @@ def index(request: HttpRequest) -> HttpResponse:
             "table": table,
             "run": runs[table.run_id],
             "remarks": remarks.get(table.run_id, ()),
-            "figure": topology_figure(table, {pk: trial_url(pk) for line in table.lines for pk in line.trial_ids}),
+            "figure": topology_figure(table, trial_url),
             "key": key([localized(kind) for kind in dict.fromkeys(line.kind for line in table.lines)]),
             "query": urlstate.write(table.selection),
             "mixed": joined(map(title, table.mixed)),
