@@ -62,18 +62,31 @@ INSERT INTO results_layeruse (run_id, attempt_id, node, layer_id)
 SELECT attempt.run_id, attempt.id, 'primary', lpad(to_hex(layer + 8 * (attempt.run_id %% 10)), 64, '0')
 FROM results_attempt AS attempt CROSS JOIN generate_series(0, 7) AS layer;
 
+INSERT INTO results_measure (metric_id, node, label)
+VALUES
+    ('tps', '', ''), ('latency.mean', '', ''), ('latency.p50', '', ''), ('latency.p95', '', ''), ('latency.p99', '', ''),
+    ('cpu.user', 'primary', ''), ('cpu.user', 'client', ''), ('cpu.system', 'primary', ''), ('wal.bytes', 'primary', ''),
+    ('transactions', '', '')
+ON CONFLICT DO NOTHING;
+
 SELECT setseed(0.5);
-INSERT INTO results_measurement (run_id, attempt_id, metric_id, node, label, value)
+INSERT INTO results_attemptvalues (run_id, attempt_id, measures, values)
 SELECT
-    trial.run_id, trial.id, metric.name, metric.node, '',
-    round((metric.size * (5 + configuration.index %% 40) * (1 + 0.04 * (configuration.index %% 2))
-        * exp(0.02 * (random() + random() + random() + random() - 2) * 1.7))::numeric, 6)
+    trial.run_id, trial.id, array_agg(measure.id ORDER BY measure.id),
+    array_agg(
+        round((metric.size * (5 + configuration.index %% 40) * (1 + 0.04 * (configuration.index %% 2))
+            * exp(0.02 * (random() + random() + random() + random() - 2) * 1.7))::numeric, 6)
+        ORDER BY measure.id
+    )
 FROM results_trial AS trial
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 CROSS JOIN (VALUES
     ('tps', '', 1000), ('latency.mean', '', 100), ('latency.p50', '', 80), ('latency.p95', '', 200),
     ('latency.p99', '', 300), ('cpu.user', 'primary', 1), ('cpu.user', 'client', 1), ('cpu.system', 'primary', 1),
     ('wal.bytes', 'primary', 1e6), ('transactions', '', 60000)
-) AS metric (name, node, size);
+) AS metric (name, node, size)
+JOIN results_measure AS measure
+    ON measure.metric_id = metric.name AND measure.node = metric.node AND measure.label = ''
+GROUP BY trial.run_id, trial.id;
 
 VACUUM ANALYZE;

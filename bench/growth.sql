@@ -35,7 +35,14 @@ INSERT INTO results_attempt (run_id, trial_id, number, state, worker, started_at
 SELECT run_id, id, 2, 'running', '', now(), '', '', '', '[]', '[]', '[]', '[]', '[]', '[]', '{}'
 FROM results_trial ORDER BY id DESC LIMIT 10;
 
-INSERT INTO results_measurement (run_id, attempt_id, metric_id, node, label, value)
-SELECT trial.run_id, trial.attempt_id, metric.name, '', '', trial.id
-FROM results_trial AS trial CROSS JOIN results_metric AS metric
+INSERT INTO results_measure (metric_id, node, label)
+SELECT name, '', label
+FROM results_metric CROSS JOIN (SELECT '' UNION ALL SELECT 'of other trials ' || n FROM generate_series(1, 20) AS n) AS labels (label)
+ORDER BY name, label;
+
+INSERT INTO results_attemptvalues (run_id, attempt_id, measures, values)
+SELECT trial.run_id, trial.attempt_id, measured.ids, array_fill(trial.id::float8, ARRAY[cardinality(measured.ids)])
+FROM results_trial AS trial CROSS JOIN (
+    SELECT array_agg(id ORDER BY id) AS ids FROM results_measure WHERE label = ''
+) AS measured
 ORDER BY trial.id;

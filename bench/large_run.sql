@@ -64,12 +64,22 @@ UPDATE results_trial AS trial SET attempt_id = attempt.id
 FROM results_attempt AS attempt
 WHERE trial.run_id = 20000 AND attempt.trial_id = trial.id AND trial.state = 'done';
 
+INSERT INTO results_measure (metric_id, node, label)
+VALUES
+    ('tps', '', ''), ('latency.mean', '', ''), ('latency.p50', '', ''), ('latency.p95', '', ''), ('latency.p99', '', ''),
+    ('cpu.user', 'primary', ''), ('cpu.user', 'client', ''), ('cpu.system', 'primary', ''), ('wal.bytes', 'primary', ''),
+    ('transactions', '', '')
+ON CONFLICT DO NOTHING;
+
 SELECT setseed(0.5);
-INSERT INTO results_measurement (run_id, attempt_id, metric_id, node, label, value)
+INSERT INTO results_attemptvalues (run_id, attempt_id, measures, values)
 SELECT
-    trial.run_id, trial.attempt_id, metric.name, metric.node, '',
-    round((metric.size * (5 + configuration.index %% 40) * (1 + 0.04 * (configuration.index %% 2))
-        * exp(0.02 * (random() + random() + random() + random() - 2) * 1.7))::numeric, 6)
+    trial.run_id, trial.attempt_id, array_agg(measure.id ORDER BY measure.id),
+    array_agg(
+        round((metric.size * (5 + configuration.index %% 40) * (1 + 0.04 * (configuration.index %% 2))
+            * exp(0.02 * (random() + random() + random() + random() - 2) * 1.7))::numeric, 6)
+        ORDER BY measure.id
+    )
 FROM results_trial AS trial
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 CROSS JOIN (VALUES
@@ -77,6 +87,9 @@ CROSS JOIN (VALUES
     ('latency.p99', '', 300), ('cpu.user', 'primary', 1), ('cpu.user', 'client', 1), ('cpu.system', 'primary', 1),
     ('wal.bytes', 'primary', 1e6), ('transactions', '', 60000)
 ) AS metric (name, node, size)
-WHERE trial.run_id = 20000 AND trial.state = 'done';
+JOIN results_measure AS measure
+    ON measure.metric_id = metric.name AND measure.node = metric.node AND measure.label = ''
+WHERE trial.run_id = 20000 AND trial.state = 'done'
+GROUP BY trial.run_id, trial.id;
 
 VACUUM ANALYZE

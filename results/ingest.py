@@ -30,6 +30,7 @@ from results.domain.measurement.series import Series
 from results.domain.measurement.series_groups import SeriesGroup, series_groups
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, TrialState
+from results.measured_values import store_values
 from results.models.runs import end_state
 
 
@@ -93,9 +94,8 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     attempt = (
         models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
     )
-    for table, model in _MODELS.items():
-        stored: Any = models.SeriesGroup if table == "series" else model
-        stored.objects.filter(attempt=attempt).delete()
+    for model in {**_MODELS, **_STORED_AS}.values():
+        model.objects.filter(attempt=attempt).delete()
     models.CheckedBuild.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
@@ -153,13 +153,17 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bo
 def copy_tables(trials: Sequence[tuple[int, int, ParsedTrial]]) -> None:
     """COPY the rows of attempts, (run, attempt, what its bundle says), whose metrics and layers are stored."""
     for table, columns in _COLUMNS.items():
-        if table != "series":
+        if table not in ("measurement", "series"):
             records = (
                 (run_id, attempt_id, *record)
                 for run_id, attempt_id, parsed in trials
                 for record in _stored_records(table, parsed)
             )
             sql.copy(_MODELS[table]._meta.db_table, ("run_id", "attempt_id", *columns), records)
+    store_values(
+        (run_id, attempt_id, {one[:3]: one[3] for one in _measurements(parsed)})
+        for run_id, attempt_id, parsed in trials
+    )
     store_series([(run_id, attempt_id, parsed.series) for run_id, attempt_id, parsed in trials])
 
 
@@ -250,7 +254,7 @@ _ROUNDED_TO_ZERO = 2.0**-150  # half the least float of 4 bytes
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # PostgreSQL's text holds every character but this one
 
 
-def _measurements(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
+def _measurements(parsed: ParsedTrial) -> Iterator[tuple[str, str, str, float]]:
     for measurement in parsed.measurements:
         yield measurement.metric, measurement.node, measurement.label[:500], measurement.value
 
@@ -404,6 +408,9 @@ _MODELS: Mapping[str, Any] = {
     "document": models.Document,
     "layeruse": models.LayerUse,
 }
+
+# tables of what is read through a view
+_STORED_AS: Mapping[str, Any] = {"measurement": models.AttemptValues, "series": models.SeriesGroup}
 
 
 def _stored(table: str, columns: tuple[str, ...], attempt_id: int) -> list[tuple[Any, ...]]:

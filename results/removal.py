@@ -91,6 +91,7 @@ def _forget_metrics(names: Iterable[str]) -> None:
     for table in (models.Measurement, models.Noise):
         # also what is hidden from this visitor (results.viewer) measures a metric
         candidates -= set(table._base_manager.filter(metric__in=candidates).values_list("metric", flat=True).distinct())
+    models.Measure.objects.filter(metric__in=candidates).delete()
     models.Metric.objects.filter(name__in=candidates).delete()
 
 

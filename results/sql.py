@@ -17,8 +17,8 @@ from results import reading
 from results.viewer import HIDDEN, hidden_from
 
 _OF_RUNS = (
-    "run|runimport|configuration|trial|attempt|measurement|series|packedhistogram|histogram|document|checkedbuild"
-    "|layeruse|noise|alert"
+    "run|runimport|configuration|trial|attempt|attemptvalues|measurement|series|packedhistogram|histogram|document"
+    "|checkedbuild|layeruse|noise|alert"
 )
 _AFTER = (
     "CROSS|FOR|FULL|GROUP|HAVING|INNER|JOIN|LEFT|LIMIT|NATURAL|ON|ORDER|RETURNING|RIGHT|UNION|USING|WHERE"  # a table

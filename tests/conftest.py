@@ -13,6 +13,7 @@ from django.utils import translation
 from xdist.scheduler import LoadScopeScheduling
 
 from results.viewer import EVERYTHING, read_as
+from tests import single_values
 from webapp import catalogues
 
 ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
@@ -153,6 +154,13 @@ def agent_environment() -> dict[str, Any]:
         "home": surrounding("TEITEN_AGENT_HOME"),
         "search": surrounding("TEITEN_AGENT_SEARCH").split(":"),
     }
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """The test database, in which single values can be changed."""
+    with django_db_blocker.unblock():
+        single_values.allow()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,17 @@ from results.models.command_texts import CommandText
 from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
 from results.models.environment import Layer, LayerUse
 from results.models.host import HostChange, HostFactor
-from results.models.measurements import CheckedBuild, Document, Histogram, Measurement, Metric, Series, SeriesGroup
+from results.models.measurements import (
+    AttemptValues,
+    CheckedBuild,
+    Document,
+    Histogram,
+    Measure,
+    Measurement,
+    Metric,
+    Series,
+    SeriesGroup,
+)
 from results.models.plans import MissedRuns, Plan
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
@@ -18,6 +28,7 @@ __all__ = [
     "Annotation",
     "ApiToken",
     "Attempt",
+    "AttemptValues",
     "AuditEntry",
     "CheckedBuild",
     "Cluster",
@@ -36,6 +47,7 @@ __all__ = [
     "Layer",
     "LayerUse",
     "Lease",
+    "Measure",
     "Measurement",
     "Member",
     "Metric",

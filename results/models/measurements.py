@@ -10,6 +10,7 @@ from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Lookup
 
 from results.domain.measurement import packed_numbers
 from results.models.visible import OfVisibleRuns
@@ -67,34 +68,102 @@ class Metric(models.Model):
         ordering = ["name"]
 
 
-class Measurement(models.Model):
-    """One value of a metric in one attempt.
+class Measure(models.Model):
+    """What a value can be a value of; each stands here once, and `AttemptValues` name it by its id.
 
     node: role of the node, or ''
     label: which of several values (script, phase, table), or ''
     """
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
-    attempt = models.ForeignKey(
-        "results.Attempt", on_delete=models.CASCADE, related_name="measurements", db_index=False
-    )
+    id = models.AutoField(primary_key=True)
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+", db_index=False)
+    node = models.CharField(max_length=63)
+    label = models.CharField(max_length=500)
+
+    class Meta:
+        ordering = ["metric", "node", "label"]
+        constraints = [models.UniqueConstraint(fields=["metric", "node", "label"], name="one_measure")]
+
+
+PLACES = 1_000_000  # the id of a measurement has room for so many values of an attempt, less one
+
+
+class AttemptValues(models.Model):
+    """All values of one attempt, in the order in which it reported them. What `Measurement` reads, one by one.
+
+    measures: id of the `Measure` of each value
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "attempt_id")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+")
+    measures = ArrayField(models.IntegerField())
+    values = ArrayField(models.FloatField())
+
+    objects = OfVisibleRuns["AttemptValues"]()
+
+    class Meta:
+        ordering = ["attempt"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(measures__len=models.F("values__len"), measures__len__lt=PLACES),
+                name="one_measure_a_value",
+            )
+        ]
+
+
+class MeasurementIdField(models.BigIntegerField):
+    """A million times the id of the attempt, and the place of the value among the attempt's. The view makes it."""
+
+    db_returning = True
+
+
+class _Beyond(Lookup[int]):
+    """Compares ids of measurements by their attempts first, which there is an index of."""
+
+    operator: str
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
+        left, left_params = self.process_lhs(compiler, connection)
+        right, right_params = self.process_rhs(compiler, connection)
+        attempt = f"{connection.ops.quote_name(self.lhs.alias)}.attempt_id"
+        text = f"({attempt} {self.operator}= {right} / {PLACES} AND {left} {self.operator} {right})"
+        return text, (*right_params, *left_params, *right_params)
+
+
+@MeasurementIdField.register_lookup
+class _After(_Beyond):
+    lookup_name, operator = "gt", ">"
+
+
+@MeasurementIdField.register_lookup
+class _Before(_Beyond):
+    lookup_name, operator = "lt", "<"
+
+
+class MeasurementQuerySet(models.QuerySet["Measurement"]):
+    def order_by(self, *names: Any) -> MeasurementQuerySet:
+        """Order by ids means by attempts first, for the same reason."""
+        by_id = {"id": "attempt_id", "pk": "attempt_id", "-id": "-attempt_id", "-pk": "-attempt_id"}
+        return super().order_by(*(by_id[name] for name in names[:1] if name in by_id), *names)
+
+
+class Measurement(models.Model):
+    """One value of a metric in one attempt. A view of `AttemptValues` and `Measure`."""
+
+    id = MeasurementIdField(primary_key=True)
+    run = models.ForeignKey("results.Run", on_delete=models.DO_NOTHING, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.DO_NOTHING, related_name="measurements")
+    metric = models.ForeignKey(Metric, on_delete=models.DO_NOTHING, related_name="+")
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=500)
     value = models.FloatField()
 
-    objects = OfVisibleRuns["Measurement"]()
+    objects = OfVisibleRuns["Measurement"].from_queryset(MeasurementQuerySet)()
 
     class Meta:
+        managed = False
         ordering = ["attempt", "metric", "node", "label"]
-        constraints = [
-            models.UniqueConstraint(fields=["attempt", "metric", "node", "label"], name="one_value_a_measurement")
-        ]
-        indexes = [
-            models.Index(
-                fields=["run", "metric", "node", "label"], include=["attempt", "value"], name="measurement_by_metric"
-            )
-        ]
 
 
 class SeriesGroup(models.Model):

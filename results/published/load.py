@@ -16,6 +16,7 @@ from results.domain.measurement.metrics import Metric
 from results.domain.messages import COMMA, linked
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, Standing, TrialState
+from results.measured_values import store_values
 from results.published.tables import METRICS, PublishedTrial, Table
 from results.queries.shared.selection import PUBLISHED
 from results.runs import audit
@@ -188,12 +189,9 @@ def _places(trial: PublishedTrial) -> list[dict[str, Any]]:
 
 
 def _store_figures(run: models.Run, attempts: Sequence[models.Attempt], table: Table) -> None:
-    models.Measurement.objects.bulk_create(
-        models.Measurement(
-            run=run, attempt=attempt, metric_id=figure.metric, node=figure.node, label=figure.label, value=figure.value
-        )
+    store_values(
+        (run.pk, attempt.pk, {(figure.metric, figure.node, figure.label): figure.value for figure in trial.figures})
         for attempt, trial in zip(attempts, table.trials, strict=True)
-        for figure in trial.figures
     )
     models.Document.objects.bulk_create(
         models.Document(

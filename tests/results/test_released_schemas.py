@@ -21,6 +21,7 @@ from django.test import Client
 
 from results import models
 from results.backups.writing import back_up
+from tests import single_values
 from tests.databases import as_warehouse, empty_database, schema
 from tests.released import FOLDER
 
@@ -48,7 +49,8 @@ def released(request: Any, transactional_db: None, settings: Any, tmp_path: Path
 @pytest.fixture
 def newest(transactional_db: None) -> list[str]:
     """The schema of a warehouse that is made today."""
-    return schema(connection.settings_dict["NAME"])
+    with single_values.refused():
+        return schema(connection.settings_dict["NAME"])
 
 
 def stored() -> dict[str, list[Row]]:
@@ -74,6 +76,8 @@ def as_it_is_said(version: str, table: str, row: Row) -> Row:
     if table == "results_apitoken" and version < "0019" and row["scope"] == "run":  # publishing was a part of it
         return {**row, "scope": "publish"}
     without_ids = ("results_series", "results_histogram", "results_layeruse")  # what they are of is their key
+    if table == "results_measurement" and version < "0042":
+        return {name: value for name, value in row.items() if name != "id"}
     if table in without_ids and version < "0038":
         return {name: value for name, value in row.items() if name != "id"}
     return row
@@ -85,9 +89,10 @@ def test_no_row_is_lost_or_changed_but_as_is_said(newest: list[str], released: s
     call_command("migrate", verbosity=0)
     after = stored()
     for table, rows in before.items():
+        rows = [as_it_is_said(released, table, row) for row in rows]
         columns = set(rows[0]) if rows else set()
         kept = [{name: row[name] for name in columns & set(row)} for row in after[table]]
-        assert by_text(kept) == by_text(as_it_is_said(released, table, row) for row in rows), table
+        assert by_text(kept) == by_text(rows), table
     assert schema(connection.settings_dict["NAME"]) == newest
 
 

@@ -5,7 +5,9 @@ SELECT
     run.publication_id IS NOT NULL AS imported,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials,
     (SELECT count(*) FROM results_trial WHERE run_id = run.id AND state = 'done') AS trials_done,
-    (SELECT count(*) FROM results_measurement WHERE run_id = run.id) AS measurements,
+    (
+        SELECT coalesce(sum(cardinality(measures)), 0)::bigint FROM results_attemptvalues WHERE run_id = run.id
+    ) AS measurements,
     (SELECT count(*) FROM results_series WHERE run_id = run.id) AS series,
     (SELECT count(*) FROM results_noise WHERE run_id = run.id) AS noise,
     (SELECT count(*) FROM results_alert WHERE run_id = run.id) AS alerts,

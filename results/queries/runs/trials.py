@@ -18,6 +18,7 @@ from results.domain.measurement.series import Series
 from results.domain.measurement.wait_events import WAITS, wait_event
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_spec, masked_values
+from results.models.measurements import PLACES
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.words import as_messages, name_of, name_of_run, publication_texts
 
@@ -309,7 +310,8 @@ def list_measurements(
     after_id: the last id of the page before.
     ids: only these."""
     which = {"run_id": run_id, "trial_id": trial_id, "metric": metric, "node": node}
-    page = {"after_id": after_id, "ids": _array(ids), "limit": limit}
+    attempts = None if ids is None else sorted({id // PLACES for id in ids})
+    page = {"after_id": after_id, "ids": _array(ids), "attempts": attempts, "limit": limit}
     return sql.rows(Measured, sql.load(__file__, "measurements"), which | page)
 
 

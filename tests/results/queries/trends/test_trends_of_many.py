@@ -68,13 +68,14 @@ FROM results_trial WHERE phase = '' AND attempt_id IS NULL;
 UPDATE results_trial SET attempt_id = attempt.id FROM results_attempt AS attempt
 WHERE attempt.trial_id = results_trial.id AND results_trial.attempt_id IS NULL;
 
-INSERT INTO results_measurement (run_id, attempt_id, metric_id, node, label, value)
-SELECT run_id, attempt_id, 'tps', '', '', 1000 + id % 17 FROM results_trial WHERE run_id IN (
-    SELECT id FROM results_run WHERE toml = '');
+INSERT INTO results_attemptvalues (run_id, attempt_id, measures, values)
+SELECT run_id, attempt_id, ARRAY[(SELECT id FROM results_measure WHERE (metric_id, node, label) = ('tps', '', ''))],
+    ARRAY[1000 + id % 17]
+FROM results_trial WHERE run_id IN (SELECT id FROM results_run WHERE toml = '');
 
 ANALYZE
 """
-LARGE = ("configuration", "trial", "attempt", "measurement", "layeruse")
+LARGE = ("configuration", "trial", "attempt", "attemptvalues", "layeruse")
 
 
 @pytest.fixture
