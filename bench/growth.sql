@@ -36,9 +36,9 @@ SELECT run_id, id, 2, 'running', '', now(), '', '', '', '[]', '[]', '[]', '[]', 
 FROM results_trial ORDER BY id DESC LIMIT 10;
 
 INSERT INTO results_measure (metric_id, node, label)
-SELECT name, '', label
-FROM results_metric CROSS JOIN (SELECT '' UNION ALL SELECT 'of other trials ' || n FROM generate_series(1, 20) AS n) AS labels (label)
-ORDER BY name, label;
+SELECT name, '', CASE number WHEN 0 THEN '' ELSE 'of other trials ' || number END
+FROM results_metric CROSS JOIN generate_series(0, 20) AS number
+ORDER BY name, number;
 
 INSERT INTO results_attemptvalues (run_id, attempt_id, measures, values)
 SELECT trial.run_id, trial.attempt_id, measured.ids, array_fill(trial.id::float8, ARRAY[cardinality(measured.ids)])

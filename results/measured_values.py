@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from django.db import transaction
-
 from results import reading, sql
 
 Key = tuple[str, str, str]  # metric, node, label
@@ -36,9 +34,9 @@ ON CONFLICT DO NOTHING
 """
 
 
-@transaction.atomic
 def store_values(attempts: Iterable[tuple[int, int, Mapping[Key, float]]]) -> None:
-    """COPY the values of attempts, (run, attempt, its values in the order to keep), whose metrics are stored."""
+    """COPY the values of attempts, (run, attempt, its values in the order to keep), whose metrics are stored,
+    inside the current transaction."""
     with_values = [one for one in attempts if one[2]]
     ids = _ids({key for _, _, values in with_values for key in values})
     records = (

@@ -53,8 +53,9 @@ def test_every_row_and_file_is_the_same_where_a_backup_is_restored(
     before, shown_before = contents(), shown(run)
     out = io.StringIO()
     call_command("backup", tmp_path / "backup", stdout=out)
-    assert before["results_measurement"][0] > 300 and before["results_attempt"][0] == 8
-    assert f"1 run, 8 trials, {before['results_measurement'][0]:,} measurements, 7 bundles, " in out.getvalue()
+    measurements = models.Measurement.objects.count()
+    assert measurements > 300 and before["results_attempt"][0] == 8
+    assert f"1 run, 8 trials, {measurements:,} measurements, 7 bundles, " in out.getvalue()
     assert "Not in it: the private keys of agents" in out.getvalue()
     with elsewhere.here():
         out = io.StringIO()
