@@ -6,7 +6,7 @@ key that is the first column of another index has none of its own."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -141,11 +141,15 @@ class _Before(_Beyond):
     lookup_name, operator = "lt", "<"
 
 
-class MeasurementQuerySet(models.QuerySet["Measurement"]):
-    def order_by(self, *names: Any) -> MeasurementQuerySet:
+class _MeasurementQuerySet(models.QuerySet["Measurement"]):
+    def order_by(self, *names: Any) -> Self:
         """Order by ids means by attempts first, for the same reason."""
         by_id = {"id": "attempt_id", "pk": "attempt_id", "-id": "-attempt_id", "-pk": "-attempt_id"}
         return super().order_by(*(by_id[name] for name in names[:1] if name in by_id), *names)
+
+
+class Measurements(OfVisibleRuns["Measurement"]):
+    _queryset_class = _MeasurementQuerySet
 
 
 class Measurement(models.Model):
@@ -159,7 +163,7 @@ class Measurement(models.Model):
     label = models.CharField(max_length=500)
     value = models.FloatField()
 
-    objects = OfVisibleRuns["Measurement"].from_queryset(MeasurementQuerySet)()
+    objects = Measurements()
 
     class Meta:
         managed = False

@@ -11,8 +11,8 @@ TEXT = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf
 
 
 def distributed() -> dict[str, type[Model]]:
-    """Table → model of each whose rows all belong to one run; runs themselves are distributed by their id, and the views
-    of series and measurements are none."""
+    """Table → model of each whose rows all belong to one run. Runs themselves are distributed by their id; views are
+    none."""
     return {
         model._meta.db_table: model
         for model in apps.get_app_config("results").get_models()
