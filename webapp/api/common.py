@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import orjson
@@ -91,14 +92,18 @@ class Pages(CursorPagination):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         name = self.get_ordering(request, queryset, view)[0].removeprefix("-")
         self._column = queryset.model._meta.get_field(name)
-        return super().paginate_queryset(queryset, request, view)
+        page: list[Any] | None = super().paginate_queryset(queryset, request, view)
+        self.page_size = len(page or ()) or self.page_size  # by a full page's the links of others would skip rows
+        return page
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
-        """Return the column that is asked for, and the id, which tells rows apart that have the same in it."""
+        """Return the column that is asked for, and the primary key, which tells rows apart that have the same in it."""
         asked = request.query_params.get(ORDERING, "") or str(self.ordering)
         name = asked.removeprefix("-")
         require_one_of(ORDERING, "ordering", name, self.orderings)
-        return (asked,) if name == "id" else (asked, "-id" if asked.startswith("-") else "id")
+        if name == queryset.model._meta.pk.name:
+            return (asked,)
+        return (asked, "-pk" if asked.startswith("-") else "pk")
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         several = [f"{sign}{name}" for name in self.orderings for sign in ("", "-")]
@@ -125,7 +130,7 @@ def require_one_of(where: str, kind: str, name: str, known: Sequence[str]) -> No
 
 
 def pages_by(order: str, size: int = 50, *others: str) -> type[Pages]:
-    """Return the pagination in the order of a unique column ('-id').
+    """Return the pagination in the order of a column without nulls ('-id').
 
     others: columns without nulls that may be asked for instead."""
     orderings = (order.removeprefix("-"), *others)
@@ -153,12 +158,15 @@ class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
 
     Lists choose their page by `queryset` and show the rows that `results.queries` makes of it, so that a page takes the
     same number of SQL queries whatever its length.
+
+    row_key: field of a row by which its `queryset` knows it too
     """
 
     schema = Schema()
     metadata_class = Methods
     content_negotiation_class: Any = Formats
     filter_backends: Any = ()
+    row_key = "id"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse NUL bytes and halves of characters, which no text of PostgreSQL has: nothing can have such a name."""
@@ -170,15 +178,22 @@ class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
     def page_of(self, rows: Callable[[list[Any]], Sequence[Any]]) -> Response:
         """Return one page of the list.
 
-        rows: function from the page's primary keys to what is shown of them, in any order
+        rows: function from the page's keys (`row_key`) to what is shown of them, in any order
         """
         return self.get_paginated_response(self.shown(self.ordered(rows)))
 
+    def page_of_models(self) -> Response:
+        """Return one page of the list, of the models themselves."""
+        return self.get_paginated_response(self.shown(self._entries()))
+
     def ordered(self, rows: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
         """Return the rows of a page, as `page_of` does."""
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
-        positions = {entry.pk: position for position, entry in enumerate(page)}
-        return sorted(rows(list(positions)), key=lambda row: positions[_key(row)])
+        key = attrgetter(self.row_key)
+        positions = {key(entry): position for position, entry in enumerate(self._entries())}
+        return sorted(rows(list(positions)), key=lambda row: positions[key(row)])
+
+    def _entries(self) -> list[Any]:
+        return self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
 
     def shown(self, rows: Sequence[object]) -> list[dict[str, Any]]:
         """Return rows of a list with the fields that are asked for. Raises TeitenError."""
@@ -187,10 +202,12 @@ class Endpoint(Limited, KnownParameters, viewsets.GenericViewSet[Any]):
         return [{name: row[name] for name in names} for row in data] if FIELDS in self.request.query_params else data
 
     def get_queryset(self) -> QuerySet[Any]:
+        """Return what the pages of the list are chosen from, with the columns alone that tell where a page begins."""
         queryset: QuerySet[Any] = super().get_queryset()
-        asked = self.request.query_params.get(ORDERING, "").removeprefix("-")
-        sorted_by = [asked] if asked in getattr(self.pagination_class, "orderings", ()) else []
-        return queryset.only("pk", *sorted_by)
+        pages: Any = self.pagination_class
+        asked = (self.request.query_params.get(ORDERING, "") or str(pages.ordering)).removeprefix("-")
+        sorted_by = [asked] if asked in pages.orderings else []
+        return queryset.only("pk", self.row_key, *sorted_by)
 
     def respond(self, value: object, status: int = 200) -> Response:
         return Response(self.get_serializer(value).data, status=status)
@@ -227,10 +244,6 @@ def _parameters(descriptions: Mapping[str, str]) -> list[OpenApiParameter]:
 
 RUN_FILTER = _parameters(run_filter.DESCRIPTIONS)
 RUN_SEARCH = _parameters(run_search.DESCRIPTIONS)
-
-
-def _key(row: Any) -> Any:
-    return row.id if hasattr(row, "id") else row.name
 
 
 def fields_of(request: Request) -> dict[str, Any]:

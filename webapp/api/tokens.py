@@ -101,8 +101,7 @@ class Tokens(Endpoint):
         name = request.query_params.get("user")
         if name not in (None, _owner(request).get_username()) and not allows(_scope(request), Scope.ADMIN):
             raise exceptions.PermissionDenied("Tokens of others need the scope 'admin'.")
-        page = self.paginate_queryset(self.get_queryset()) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.page_of_models()
 
     @extend_schema(
         summary="Make a token; its secret is shown once",
