@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -22,7 +23,7 @@ from results.queries.comparison.citations import (
 from webapp import citations
 from webapp.access import actor, person
 from webapp.api.columns import MORE, USUAL
-from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.api.common import Endpoint, Links, address, pages_by
 from webapp.api.comparison import FILES, ComparisonSerializer, shown
 from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
@@ -101,11 +102,12 @@ class Citations(Endpoint):
     write_scope = Scope.PUBLISH
     queryset = models.Snapshot.objects.all()
     serializer_class = CitationSerializer
-    pagination_class = SinglePage
+    pagination_class = pages_by("-created_at", 100)
+    row_key = "hash"
 
-    @extend_schema(summary="The newest citations")
+    @extend_schema(summary="All citations")
     def list(self, request: Request) -> Response:
-        return self.respond_all(list_snapshots())
+        return self.page_of(lambda hashes: list_snapshots(hashes=hashes))
 
     @refuses(409)
     @extend_schema(summary="Cite a comparison", request=QuestionSerializer, responses={201: CitationSerializer})
@@ -114,7 +116,7 @@ class Citations(Endpoint):
         body.is_valid(raise_exception=True)
         query, comparison = citations.compare_query(body.validated_data["query"])
         snapshot = snapshots.cite(query, comparison, user=person(request), actor=actor(request))
-        return self.respond(list_snapshots(hash_=snapshot.pk)[0], 201)
+        return self.respond(list_snapshots(hashes=[snapshot.pk])[0], 201)
 
 
 class Citation(Endpoint):
@@ -155,11 +157,14 @@ class References(Endpoint):
     write_scope = Scope.PUBLISH
     queryset = models.Reference.objects.all()
     serializer_class = ReferenceSerializer
-    pagination_class = SinglePage
+    pagination_class = pages_by("name", 100)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return models.Reference.objects.all()
 
     @extend_schema(summary="All references")
     def list(self, request: Request) -> Response:
-        return self.respond_all(list(models.Reference.objects.all()))
+        return self.page_of_models()
 
     @refuses(404, 409)
     @extend_schema(summary="Save a line of a citation as a reference", responses={201: ReferenceSerializer})

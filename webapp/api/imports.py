@@ -15,7 +15,7 @@ from results.domain.imports.values import ImportedTrial
 from results.foreign_results import ImportedConfiguration, store
 from results.queries.runs.imports import ImportedTrialRow, ImportRow, import_of, imported_trials, list_imports
 from webapp.access import actor, person
-from webapp.api.common import Endpoint, Links, SinglePage, fields_of
+from webapp.api.common import Endpoint, Links, fields_of, pages_by
 from webapp.api.schema import refuses
 from webapp.api.values import ValueSerializer
 from webapp.forms.imports import UPLOAD, ImportForm, import_form, read_uploads
@@ -95,15 +95,16 @@ def _trial(trial: ImportedTrial) -> dict[str, Any]:
 
 
 class Imports(Endpoint):
-    queryset = models.Publication.objects.all()
+    queryset = models.Publication.objects.exclude(program="")
     serializer_class = ImportSerializer
-    pagination_class = SinglePage
+    pagination_class = pages_by("-id", 100)
+    row_key = "slug"
     parser_classes = (MultiPartParser,)
     upload = UPLOAD
 
     @extend_schema(summary="Imported results, which other programs measured")
     def list(self, request: Request) -> Response:
-        return self.respond_all(list_imports())
+        return self.page_of(lambda slugs: list_imports(slugs=slugs))
 
     @refuses(409, 422)
     @extend_schema(

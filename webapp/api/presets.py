@@ -21,7 +21,7 @@ from results.queries.presets.topologies import Topologies, TopologyTable, topolo
 from results.queries.presets.version_rows import VersionCell, VersionRow
 from results.queries.presets.versions import METRICS, Versions, versions
 from webapp import run_filter, urlstate
-from webapp.api.common import RUN_FILTER, Endpoint, IgnoreAcceptNegotiation, Links, SinglePage, address
+from webapp.api.common import RUN_FILTER, Endpoint, IgnoreAcceptNegotiation, Links, address, pages_by
 from webapp.api.values import ValueSerializer
 from webapp.versions.copies import FORMATS, copied
 
@@ -215,10 +215,11 @@ class TopologiesView(Endpoint):
 
 
 class Publications(Endpoint):
-    queryset = models.Publication.objects.all()
+    queryset = models.Publication.objects.filter(program="")
     serializer_class = PublicationSerializer
-    pagination_class = SinglePage
+    pagination_class = pages_by("year", 100)
+    row_key = "slug"
 
     @extend_schema(summary="Published tables, whose figures were not measured here")
     def list(self, request: Request) -> Response:
-        return self.respond_all(list_publications())
+        return self.page_of(lambda slugs: list_publications(slugs=slugs))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any, TypedDict
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from webapp.api.common import Endpoint, Links, SinglePage, address
+from webapp.api.common import Endpoint, Links, address, pages_by
 from webapp.exports.forms import BIBLIOGRAPHIES
 from webapp.language import PARAMETER
 from webapp.problems import missing_is_404
@@ -140,11 +141,14 @@ def _without_drawing(part: dict[str, Any]) -> dict[str, Any]:
 class Reports(Endpoint):
     queryset = models.Edition.objects.all()
     serializer_class = EditionSerializer
-    pagination_class = SinglePage
+    pagination_class = pages_by("-published_at", 100)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return models.Edition.objects.defer(*_HEAVY)
 
     @extend_schema(summary="Every edition of every published report, the newest first")
     def list(self, request: Request) -> Response:
-        return self.respond_all(list(models.Edition.objects.defer(*_HEAVY)))
+        return self.page_of_models()
 
 
 class Report(Endpoint):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from operator import attrgetter
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -10,7 +10,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
@@ -31,22 +30,17 @@ from webapp.compare.words import names_of
 from webapp.exports.forms import offered
 from webapp.labels import axis_title
 from webapp.language import in_english
+from webapp.pages.common import PAGE, page_of
 from webapp.problems import missing_is_404
 from webapp.urlstate import NO_VIEW
-
-PAGE = 100
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """The newest citations first, or those made before a moment."""
-    try:
-        before = parse_datetime(request.GET.get("before", ""))
-    except ValueError:  # a date that no calendar has
-        before = None
+    """The newest citations first, or those that are older than one."""
+    before = request.GET.get("before", "")
     rows = list_snapshots(before=before, limit=PAGE + 1)
-    more = urlencode({"before": rows[PAGE - 1].created_at.isoformat()}) if len(rows) > PAGE else ""
-    return render(request, "citations/list.html", {"citations": rows[:PAGE], "more": more})
+    return render(request, "citations/list.html", {"page": page_of(rows, PAGE, attrgetter("hash"), at=before)})
 
 
 @require_safe

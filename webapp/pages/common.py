@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -11,6 +15,41 @@ from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.secrets import masked_toml
 from results.queries.shared.ids import NotFound
+
+PAGE = 100  # rows of a list
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """One page of a list.
+
+    following: query string of the next one; '' on the last.
+    first: of the first one; None on it."""
+
+    rows: Sequence[Row]
+    following: str
+    first: str | None
+
+
+def page_of(
+    rows: Sequence[Row],
+    size: int,
+    begins: Callable[[Row], object],
+    field: str = "before",
+    *,
+    at: object = None,
+    chosen: Mapping[str, Any] | None = None,
+) -> Page[Row]:
+    """Return a page of a list.
+
+    rows: those of the page, and one more where more follow.
+    begins: function from the last row of a page to what the field of the next one's address holds.
+    at: what this one's holds.
+    chosen: what else stands in the address."""
+    conditions = chosen or {}
+    following = urlencode({**conditions, field: begins(rows[size - 1])}) if len(rows) > size else ""
+    return Page(rows[:size], following, urlencode(conditions) if at else None)
 
 
 def number(text: str) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -91,14 +92,21 @@ class Standing:
         return not (self.gone or self.changed or self.added or self.turned or self.why or self.cells)
 
 
-def list_snapshots(*, before: datetime | None = None, hash_: str = "", limit: int = 100) -> list[SnapshotRow]:
-    """Newest first. One query."""
-    return sql.rows(SnapshotRow, sql.load(__file__), {"before": before, "hash": hash_, "limit": limit})
+def list_snapshots(
+    *, before: str = "", hashes: Sequence[str] | None = None, limit: int | None = None
+) -> list[SnapshotRow]:
+    """Newest first. One query.
+
+    before: hash of the last one of the page before; what is no citation's begins with the newest.
+    hashes: only these.
+    limit: None for all."""
+    chosen = None if hashes is None else list(hashes)
+    return sql.rows(SnapshotRow, sql.load(__file__), {"before": before, "hashes": chosen, "limit": limit})
 
 
 def cited(hash_: str) -> Citation:
     """Two queries. Raises NotFound."""
-    rows = list_snapshots(hash_=hash_, limit=1)
+    rows = list_snapshots(hashes=[hash_])
     if not rows:
         raise NotFound(_("There is no citation {hash}.", hash=hash_))
     text = "SELECT content::json AS content FROM results_snapshot WHERE hash = %(hash)s"

@@ -9,7 +9,11 @@ SELECT
     array(SELECT name FROM results_reference WHERE snapshot_id = snapshot.hash ORDER BY name) AS references
 FROM results_snapshot AS snapshot
 LEFT JOIN auth_user AS author ON author.id = snapshot.created_by_id
-WHERE (%(hash)s = '' OR snapshot.hash = %(hash)s)
-    AND (%(before)s::timestamptz IS NULL OR snapshot.created_at < %(before)s)
-ORDER BY snapshot.created_at DESC, snapshot.hash
+WHERE (%(hashes)s::text[] IS NULL OR snapshot.hash = ANY(%(hashes)s))
+    AND (
+        NOT EXISTS (SELECT FROM results_snapshot WHERE hash = %(before)s)
+        OR (snapshot.created_at, snapshot.hash)
+            < (SELECT created_at, hash FROM results_snapshot WHERE hash = %(before)s)
+    )
+ORDER BY snapshot.created_at DESC, snapshot.hash DESC
 LIMIT %(limit)s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,9 +63,16 @@ class Place:
     column: str
 
 
-def list_publications() -> list[PublicationRow]:
-    """Report by report, in the order in which their tables were loaded. One query."""
-    return sql.rows(PublicationRow, f"{_PUBLICATIONS} ORDER BY publication.year, publication.id")
+def list_publications(
+    *, after: str = "", slugs: Sequence[str] | None = None, limit: int | None = None
+) -> list[PublicationRow]:
+    """Report by report, in the order in which their tables were loaded. One query.
+
+    after: slug of the last one of the page before; what is no table's begins with the first.
+    slugs: only these.
+    limit: None for all."""
+    chosen = None if slugs is None else list(slugs)
+    return sql.rows(PublicationRow, _PUBLICATIONS, {"after": after, "slugs": chosen, "limit": limit})
 
 
 def any_published() -> bool:
@@ -75,7 +82,7 @@ def any_published() -> bool:
 
 def publication(slug: str) -> PublicationRow:
     """Return one publication. One query. Raises NotFound."""
-    rows = sql.rows(PublicationRow, f"{_PUBLICATIONS} AND publication.slug = %(slug)s", {"slug": slug})
+    rows = list_publications(slugs=[slug])
     if not rows:
         raise NotFound(_("There is no published table {slug!r}.", slug=slug))
     return rows[0]
@@ -93,6 +100,13 @@ SELECT publication.slug, publication.title, publication.publisher, publication.y
     (SELECT count(*) FROM results_trial WHERE run_id = run.id) AS trials
 FROM results_publication AS publication JOIN results_run AS run ON run.publication_id = publication.id
 WHERE publication.program = ''
+    AND (%(slugs)s::text[] IS NULL OR publication.slug = ANY(%(slugs)s))
+    AND (
+        NOT EXISTS (SELECT FROM results_publication WHERE slug = %(after)s)
+        OR (publication.year, publication.id) > (SELECT year, id FROM results_publication WHERE slug = %(after)s)
+    )
+ORDER BY publication.year, publication.id
+LIMIT %(limit)s
 """
 _PLACES = """
 SELECT attempt.trial_id, place ->> 'metric' AS metric, place ->> 'node' AS node, place ->> 'label' AS label,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -55,14 +55,21 @@ class ImportedTrialRow:
     value: float | None
 
 
-def list_imports() -> list[ImportRow]:
-    """Return every import, the newest first. One query."""
-    return sql.rows(ImportRow, f"{_IMPORTS} ORDER BY run.id DESC")
+def list_imports(
+    *, before_run: int | None = None, slugs: Sequence[str] | None = None, limit: int | None = None
+) -> list[ImportRow]:
+    """Return imports, the newest first. One query.
+
+    before_run: run of the last one of the page before.
+    slugs: only these.
+    limit: None for all."""
+    chosen = None if slugs is None else list(slugs)
+    return _imports(before_run=before_run, slugs=chosen, limit=limit)
 
 
 def import_of(slug: str) -> ImportRow:
     """Return one import. One query. Raises NotFound."""
-    rows = sql.rows(ImportRow, f"{_IMPORTS} AND publication.slug = %(slug)s", {"slug": slug})
+    rows = _imports(slugs=[slug])
     if not rows:
         raise NotFound(_("There is no import {slug!r}.", slug=slug))
     return rows[0]
@@ -73,4 +80,6 @@ def imported_trials(run_id: int) -> list[ImportedTrialRow]:
     return sql.rows(ImportedTrialRow, sql.load(__file__, "imported_trials"), {"run_id": run_id})
 
 
-_IMPORTS = sql.load(__file__)
+def _imports(**chosen: Any) -> list[ImportRow]:
+    nothing = {"before_run": None, "slugs": None, "limit": None}
+    return sql.rows(ImportRow, sql.load(__file__), nothing | chosen)

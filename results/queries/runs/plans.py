@@ -80,14 +80,24 @@ class PlanDetail:
     missed: tuple[Missed, ...]
 
 
-def list_plans(*, archived: bool = False, workload: str = "", ids: Sequence[int] | None = None) -> list[PlanRow]:
+def list_plans(
+    *,
+    archived: bool = False,
+    workload: str = "",
+    after: str = "",
+    ids: Sequence[int] | None = None,
+    limit: int | None = None,
+) -> list[PlanRow]:
     """By name. Two queries.
 
     archived: those as well.
-    ids: only these."""
+    after: name of the last one of the page before.
+    ids: only these.
+    limit: None for all."""
     plans = _plans() if archived else _plans().filter(archived=False)
     plans = plans.filter(workload=workload) if workload else plans
-    return _rows(plans if ids is None else plans.filter(pk__in=ids))
+    plans = plans.filter(name__gt=after) if after else plans
+    return _rows((plans if ids is None else plans.filter(pk__in=ids))[:limit])
 
 
 def plan_detail(plan_id: int, runs: int = 50) -> PlanDetail:

@@ -52,7 +52,7 @@ def test_access_methods_and_topologies(loaded: None, client: Client) -> None:
 def test_publications_say_where_they_are_from_and_what_is_in_doubt(
     loaded: None, client: Client, django_assert_num_queries: Any
 ) -> None:
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         by_slug = {row["slug"]: row for row in of(client, "publications/")["results"]}
     assert len(by_slug) == len(TABLES)
     table = by_slug["wg1-2012-table-3.13"]

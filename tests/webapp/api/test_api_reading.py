@@ -57,7 +57,7 @@ def getvalue(answer: Any) -> bytes:
         ("kinds/", 0),
         ("comparison/?run={run}", 7),
         ("comparison.csv?run={run}", 5),
-        ("citations/", 1),
+        ("citations/", 2),
         ("citations/{citation}/", 8),
         ("citations/{citation}.csv", 2),
         ("references/", 1),
