@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -14,9 +13,8 @@ from results.models import AuditEntry
 from results.models.audit import Scope
 from webapp.access import needs
 from webapp.language import joined
-from webapp.pages.common import number
+from webapp.pages.common import PAGE, number, page_of
 
-PAGE = 100
 FIELDS = {"actor": _("who"), "verb": _("did what"), "object": _("to what"), "address": _("from where")}
 
 
@@ -29,9 +27,9 @@ def index(request: HttpRequest) -> HttpResponse:
     before = number(request.GET.get("before", ""))
     entries = AuditEntry.objects.filter(**chosen, **({"pk__lt": before} if before else {}))
     rows = [(entry, [(name, _text(value)) for name, value in entry.detail.items()]) for entry in entries[: PAGE + 1]]
-    more = urlencode({**chosen, "before": rows[PAGE - 1][0].pk}) if len(rows) > PAGE else ""
+    page = page_of(rows, PAGE, lambda row: row[0].pk, at=before, chosen=chosen)
     fields = [(name, label, asked[name]) for name, label in FIELDS.items()]
-    return render(request, "audit/list.html", {"rows": rows[:PAGE], "fields": fields, "chosen": chosen, "more": more})
+    return render(request, "audit/list.html", {"page": page, "fields": fields, "chosen": chosen})
 
 
 def _text(value: Any) -> str:

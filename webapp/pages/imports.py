@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -32,6 +33,7 @@ from webapp.forms.imports import (
     read_uploads,
     table_form,
 )
+from webapp.pages.common import PAGE, number, page_of
 from webapp.problems import missing_is_404, status_of
 from workers.registry import import_formats
 
@@ -47,8 +49,11 @@ _OF_TABLE = ("encoding", "delimiter", "decimal", *COLUMN_PREFIXES)
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
+    """The newest imports first, or those before one's run."""
+    before = number(request.GET.get("before", ""))
+    page = page_of(list_imports(before_run=before, limit=PAGE + 1), PAGE, attrgetter("run_id"), at=before)
     may_run = allows(scope_of(request.user), Scope.RUN)
-    return render(request, "imports/index.html", {"imports": list_imports(), "may_run": may_run})
+    return render(request, "imports/index.html", {"page": page, "may_run": may_run})
 
 
 @require_safe

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -44,7 +45,7 @@ from webapp.access import (
 )
 from webapp.forms.plan import PlanForm, Posted, describe, draft_of_form, mapping_of, switched
 from webapp.language import joined
-from webapp.pages.common import moment, number, toml_file
+from webapp.pages.common import PAGE, moment, number, page_of, toml_file
 from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import retry_after_discovery, wake_dispatcher
@@ -55,7 +56,10 @@ LONGEST_TOML = 1_000_000
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "plans/list.html", {"plans": list_plans(), "may_run": _may_run(request)})
+    """Plans by name: the first, or those after a name."""
+    after = request.GET.get("after", "")
+    page = page_of(list_plans(after=after, limit=PAGE + 1), PAGE, attrgetter("name"), "after", at=after)
+    return render(request, "plans/list.html", {"page": page, "may_run": _may_run(request)})
 
 
 @require_safe

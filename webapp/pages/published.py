@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 from django.http import HttpResponse
 from django.http.request import HttpRequest
@@ -11,12 +12,16 @@ from django.views.decorators.http import require_safe
 
 from results.published.tables import content, rows
 from results.queries.presets.publications import PublicationRow, list_publications, places, publication
+from webapp.pages.common import PAGE, page_of
 from webapp.problems import missing_is_404
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    return render(request, "published/index.html", {"publications": list_publications()})
+    """The tables of the oldest report first, or those after one."""
+    after = request.GET.get("after", "")
+    rows = list_publications(after=after, limit=PAGE + 1)
+    return render(request, "published/index.html", {"page": page_of(rows, PAGE, attrgetter("slug"), "after", at=after)})
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -31,6 +34,8 @@ from webapp.bibliography import bibtex
 from webapp.documents.page import body, contents
 from webapp.documents.words import in_language
 from webapp.language import active_language
+from webapp.pages.common import PAGE, Page, page_of
+from webapp.pages.common import number as number_of
 from webapp.problems import missing_is_404, status_of
 from webapp.reports import editing, findings, templates
 from webapp.reports.blocks import KINDS, Shelf
@@ -41,14 +46,14 @@ from webapp.reports.source import block
 LISTED_RUNS = 30
 HEAVY = ("content", "contents", "facts", "source", "sources")  # of an edition
 FEED_LENGTH = 50
+Version = TypeVar("Version", Edition, Draft)
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """What was published; operators also see what they write, publishers what anybody writes."""
-    editions = Edition.objects.select_related("published_by").defer(*HEAVY)
     member = allows(scope_of(request.user), Scope.RUN)
-    context = {"editions": _newest(list(editions)), "member": member, "drafts": _drafts(request) if member else ()}
+    context = {"editions": _editions(request), "member": member, "drafts": _drafts(request) if member else None}
     context["may_read"] = _may_read(request)
     return render(request, "reports/list.html", context)
 
@@ -58,22 +63,32 @@ def _may_read(request: HttpRequest) -> bool:
     return allows(scope_of(request.user), Scope.READ)
 
 
-def _newest(editions: list[Edition]) -> list[tuple[Edition, list[Edition]]]:
-    """Return the newest edition of each report that is not withdrawn, or the newest, with its others."""
-    of_report: dict[int, list[Edition]] = {}
-    for edition in sorted(editions, key=lambda one: -one.number):
-        of_report.setdefault(edition.report_id, []).append(edition)
-    standing = [(_standing(own), own) for own in of_report.values()]
-    found = [(first, [other for other in own if other is not first]) for first, own in standing]
-    return sorted(found, key=lambda pair: pair[0].published_at, reverse=True)
+def _editions(request: HttpRequest) -> Page[Edition]:
+    """Return a page of reports, each as the newest edition that is not withdrawn, or as the newest of them; with the
+    numbers of its other editions."""
+    withdrawn = Case(When(withdrawn_at=None, then=False), default=True)
+    standing = Edition.objects.order_by("report_id", withdrawn, "-number").distinct("report_id").values("pk")
+    others = Edition.objects.filter(report=OuterRef("report")).exclude(pk=OuterRef("pk")).order_by("-number")
+    editions = Edition.objects.filter(pk__in=standing).annotate(others=ArraySubquery(others.values("number")))
+    return _page(request, editions.defer(*HEAVY), "published_at", "before")
 
 
-def _drafts(request: HttpRequest) -> list[Draft]:
-    """Return the newest draft of each report that the visitor may edit."""
-    newest = Draft.objects.order_by("report_id", "-version").distinct("report_id").select_related("saved_by")
+def _drafts(request: HttpRequest) -> Page[Draft]:
+    """Return a page of the newest drafts of the reports that the visitor may edit."""
+    newest = Draft.objects.order_by("report_id", "-version").distinct("report_id").values("pk")
     if not may(request, Scope.PUBLISH):
         newest = newest.filter(report__created_by=person(request))
-    return sorted(newest.defer("source", "sources"), key=lambda draft: draft.saved_at, reverse=True)
+    drafts = Draft.objects.filter(pk__in=newest).select_related("saved_by").defer("source", "sources")
+    return _page(request, drafts, "saved_at", "drafts_before")
+
+
+def _page(request: HttpRequest, rows: QuerySet[Version], time: str, field: str) -> Page[Version]:
+    """Return the latest rows, or those before the one that the field of the address names."""
+    before = number_of(request.GET.get(field, ""))
+    if before:
+        then = Subquery(rows.model._default_manager.filter(pk=before).values(time))
+        rows = rows.filter(Q(**{f"{time}__lt": then}) | Q(**{time: then, "pk__lt": before}))
+    return page_of(list(rows.order_by(f"-{time}", "-pk")[: PAGE + 1]), PAGE, attrgetter("pk"), field, at=before)
 
 
 @needs(Scope.RUN)
