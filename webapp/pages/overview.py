@@ -20,7 +20,7 @@ from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
 from results.queries.runs.runs import Chosen, RunDetail, RunRow, list_runs, run_outline, with_cells
-from results.queries.shared.run_filter import Archived, RunSearch, matching_runs, run_filter_choices
+from results.queries.shared.run_filter import Archived, RunSearch, run_filter_choices
 from results.queries.trends.lately import lately_changed
 from results.queries.trends.watches import latest_worse
 from webapp import run_filter
@@ -103,9 +103,9 @@ def _first_steps(request: HttpRequest) -> list[tuple[str, str, bool]]:
 
 
 def _run_to_keep() -> RunRow | None:
-    """The newest finished run that only its being exploratory leaves out of what is known. Two queries."""
-    ids = matching_runs(RunSearch(state=RunState.FINISHED, standing=Standing.EXPLORATORY))
-    return next(iter(list_runs(ids=ids, published=False, limit=1)), None) if ids else None
+    """The newest finished run that only its being exploratory leaves out of what is known. One query."""
+    search = RunSearch(state=RunState.FINISHED, standing=Standing.EXPLORATORY)
+    return next(iter(list_runs(search=search, published=False, limit=1)), None)
 
 
 def _now() -> dict[str, Any]:

@@ -75,19 +75,19 @@ MOST_LOOKS = 10
 def index(request: HttpRequest) -> HttpResponse:
     """The runs that are searched for; htmx asks for the list alone."""
     search, before = run_search.read(request.GET), number(request.GET.get("before", ""))
-    ids = matching_runs(search) if search else None
-    rows = list_runs(ids=ids, archived=None if search else False, before_id=before, limit=PAGE)
+    rows = list_runs(search=search, before_id=before, limit=PAGE + 1)
+    none_older = bool(before and not rows and list_runs(search=search, limit=1))
     context = {
-        "runs": rows,
-        "ids": ids,
+        "runs": rows[:PAGE],
+        "none_older": none_older,
         "words": run_search.words(search),
-        "fewer": _fewer(search) if ids == () else [],
+        "fewer": [] if rows or none_older else _fewer(search),
         "archived_too": None if rows or before else _with_archived(search),
         "query": run_search.write(search),
         "before": before,
         "may_run": allows(scope_of(request.user), Scope.RUN),
         "may_keep": may(request, Scope.PUBLISH),
-        "more": len(rows) == PAGE,
+        "more": len(rows) > PAGE,
     }
     if not wants_fragment(request):
         return render(request, "runs/list.html", context | _form(search))

@@ -17,9 +17,11 @@ from results.queries.runs.time_left import time_left
 from results.queries.runs.waits import Wait, waits
 from results.queries.shared.ids import NotFound, known_id
 from results.queries.shared.metrics import MetricRow, unknown
+from results.queries.shared.run_filter import Archived, RunSearch, conditioned, parameters
 from results.queries.shared.words import name_of, name_of_run, publication_texts
 
 DELETE_RUN = "delete run"  # the audit log's verb
+_ARCHIVED = {None: Archived.TOO, True: Archived.ONLY, False: Archived.NO}
 
 
 @dataclass(frozen=True)
@@ -236,6 +238,7 @@ def list_runs(
     ids: Sequence[int] | None = None,
     published: bool | None = None,
     archived: bool | None = None,
+    search: RunSearch | None = None,
     limit: int | None = 50,
 ) -> list[RunRow]:
     """Newest first. One query.
@@ -244,22 +247,16 @@ def list_runs(
     ids: only these.
     published: only published figures, or only measured ones.
     archived: only those off the lists, or only the others.
+    search: only those that it finds; state and archived are its own then.
     limit: None for all."""
     chosen = None if ids is None else list(ids)
-    return _run_rows(
-        state=state,
-        plan_id=plan_id,
-        before_id=before_id,
-        ids=chosen,
-        published=published,
-        archived=archived,
-        limit=limit,
-    )
+    found = RunSearch(state=state, archived=_ARCHIVED[archived]) if search is None else search
+    return _run_rows(found, plan_id=plan_id, before_id=before_id, ids=chosen, published=published, limit=limit)
 
 
 def run_row(run_id: int) -> RunRow:
     """Return one run. One query. Raises NotFound, which says when it was deleted."""
-    rows = _run_rows(ids=[known_id(run_id, "run")])
+    rows = _run_rows(RunSearch(archived=Archived.TOO), ids=[known_id(run_id, "run")])
     if not rows:
         deletion = models.AuditEntry.objects.filter(object=f"run {run_id}", verb=DELETE_RUN).first()
         shown = deletion is not None and not deletion.detail.get("private")
@@ -366,10 +363,9 @@ def _summaries(run_id: int, indexes: Collection[int] | None = None) -> list[_Sum
     return sql.rows(_Summary, sql.load(__file__, "run_configurations"), params)
 
 
-def _run_rows(**filters: Any) -> list[RunRow]:
-    nothing = {"ids": None, "state": "", "plan_id": None, "before_id": None, "limit": 1}
-    nothing |= {"published": None, "archived": None}
-    return sql.rows(RunRow, sql.load(__file__), nothing | filters)
+def _run_rows(search: RunSearch, **filters: Any) -> list[RunRow]:
+    nothing = {"ids": None, "plan_id": None, "before_id": None, "published": None, "limit": 1}
+    return sql.rows(RunRow, conditioned(sql.load(__file__)), nothing | parameters(search) | filters)
 
 
 _HEAD = """

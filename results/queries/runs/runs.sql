@@ -45,10 +45,9 @@ CROSS JOIN LATERAL (
     SELECT CASE WHEN run.making THEN matrix.configurations * run.blocks - counts.trials_total ELSE 0 END AS missing
 ) AS made
 WHERE (%(ids)s::bigint[] IS NULL OR run.id = ANY(%(ids)s))
-    AND (%(state)s = '' OR run.state = %(state)s)
     AND (%(plan_id)s::bigint IS NULL OR run.plan_id = %(plan_id)s)
     AND (%(published)s::boolean IS NULL OR (run.publication_id IS NOT NULL) = %(published)s)
-    AND (%(archived)s::boolean IS NULL OR run.archived = %(archived)s)
     AND (%(before_id)s::bigint IS NULL OR run.id < %(before_id)s)
+    AND {conditions}
 ORDER BY run.id DESC
 LIMIT %(limit)s

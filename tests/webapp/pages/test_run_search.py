@@ -73,7 +73,7 @@ def test_the_address_holds_what_is_filtered_by_and_no_more(query: str, two: list
 def test_the_form_offers_what_there_is_and_has_what_is_chosen(
     two: list[int], stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(3):
+    with django_assert_max_num_queries(2):
         text = page_text(stranger.get("/runs/?state=finished&plan=nightly+WAL&tag=paper&since=2020-01-31"))
     assert re.search(r'name="state" value="finished" id="state-\d" checked', text)
     assert re.search(r'name="plan" value="nightly WAL" id="plan-\d" checked', text)
@@ -85,7 +85,7 @@ def test_an_empty_list_says_which_condition_leaves_nothing(
     two: list[int], stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     assert "No run is scheduled." in page_text(stranger.get("/runs/?state=scheduled"))
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(6):
         text = page_text(stranger.get("/runs/?state=cancelled&plan=toys&name=oy"))
     assert "No run is cancelled, named like oy, of plan toys." in text
     assert '<a href="/runs/?name=oy&amp;plan=toys">Without “cancelled”</a>: 1 run.' in text
@@ -99,6 +99,16 @@ def test_pages_keep_the_filter(two: list[int], stranger: Client, monkeypatch: py
     assert f"/runs/?agent=db1&amp;before={two[1]}" in text
     assert listed(stranger, f"agent=db1&before={two[1]}") == ("nightly WAL",)
     assert "No run is older than that." in page_text(stranger.get(f"/runs/?agent=db1&before={two[0]}"))
+
+
+def test_a_full_last_page_leads_nowhere_and_past_it_is_said(
+    two: list[int], stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.pages.runs.PAGE", 2)
+    assert "Older runs" not in page_text(stranger.get("/runs/"))
+    text = page_text(stranger.get(f"/runs/?before={two[0]}"))
+    assert "No run is older than that." in text and "No runs yet." not in text
+    assert '<a href="/runs/">Show the newest</a>' in text
 
 
 def test_the_api_filters_by_the_id_of_a_stored_plan() -> None:
