@@ -22,6 +22,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
+from rest_framework.utils.urls import remove_query_param
 
 from results.domain.document_limits import is_storable
 from results.domain.errors import TeitenError
@@ -93,8 +94,20 @@ class Pages(CursorPagination):
         name = self.get_ordering(request, queryset, view)[0].removeprefix("-")
         self._column = queryset.model._meta.get_field(name)
         page: list[Any] | None = super().paginate_queryset(queryset, request, view)
+        self._full_size = self.page_size
         self.page_size = len(page or ()) or self.page_size  # by a full page's the links of others would skip rows
         return page
+
+    def get_previous_link(self) -> str | None:
+        """Return the address of the page before. Within rows of one value it is so many rows back: the way that DRF
+        goes there leaves rows out."""
+        cursor: Cursor | None = self.cursor
+        if cursor is None or cursor.reverse or cursor.offset < self._full_size:
+            return super().get_previous_link()
+        before = cursor._replace(offset=cursor.offset - self._full_size)
+        if before.position is None and not before.offset:
+            return remove_query_param(str(self.base_url), self.cursor_query_param)
+        return self.encode_cursor(before)
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
         """Return the column that is asked for, and the primary key, which tells rows apart that have the same in it."""

@@ -43,6 +43,8 @@ def test_every_row_is_on_one_page_in_order_where_many_have_the_same_time(name: s
     assert [[row[field] for row in page["results"]] for page in pages] == [rows[:3], rows[3:6], rows[6:]]
     back = followed(anonymous, pages[1]["next"], "previous")
     assert [[row[field] for row in page["results"]] for page in back] == [rows[6:], rows[3:6], rows[:3]]
+    back = followed(anonymous, pages[0]["next"], "previous")
+    assert [[row[field] for row in page["results"]] for page in back] == [rows[3:6], rows[:3]]
 
 
 @pytest.mark.parametrize("name", LISTS)
