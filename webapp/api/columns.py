@@ -9,7 +9,7 @@ from typing import Any
 
 from results.domain.errors import TeitenError
 from results.domain.statistics.verdict import Kind
-from results.queries.comparison.cells import Comparison, Point, fields_of
+from results.queries.comparison.cells import Comparison, Point
 
 Number = float | int | None
 Pattern = tuple[tuple[int, int], ...]
@@ -59,7 +59,7 @@ def chosen_columns(text: str) -> tuple[str, ...]:
 def columns(comparison: Comparison, names: tuple[str, ...]) -> dict[str, Any]:
     """Return {"points": column → one entry a cell, "replicates": patterns that points refer to by their index, …}."""
     points = comparison.points
-    fields = [fields_of(point.values) for point in points]
+    fields = [point.fields for point in points]
     digits = 0 if set(MORE) <= set(names) else MEASURED_DIGITS
     configurations = [sorted(set(each.configuration_id)) for each in fields]
     replicates, patterns = _patterns(fields, configurations)
@@ -131,6 +131,6 @@ _COLUMNS: Mapping[str, Callable[[Point], Any]] = {
     "n": lambda point: point.n,
     "mixed": lambda point: point.configurations,
     "compared": lambda point: point.compared,
-    "trials": lambda point: [r.trial_id for r in point.values],
-    "attempts": lambda point: [r.attempt_id for r in point.values],
+    "trials": lambda point: list(point.fields.trial_id),
+    "attempts": lambda point: list(point.fields.attempt_id),
 }

@@ -54,7 +54,8 @@ def _differing(left: Sequence[Dimensions], right: Sequence[Dimensions]) -> set[s
     different: set[str] = set()
     for other in (*left[1:], *right):
         if other is not first:
-            different.update(name for name, _ in other.items() ^ first.items())
+            different.update(name for name, level in other.items() if first.get(name) != level)
+            different.update(first.keys() - other.keys())
     return different
 
 

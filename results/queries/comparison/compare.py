@@ -205,25 +205,25 @@ def _points(cells: Cells, bases: Mapping[Key, Key], answers: Judged, statistic: 
         panel, x, series = key
         base, own, verdict = bases.get(key), statistics[key], answers.verdicts.get(key)
         count = len(cells.units[key])
-        points.append(
-            Point(
-                x=x,
-                series=series,
-                panel=panel,
-                value=own[statistic],
-                median=own["median"],
-                mean=own["mean"],
-                minimum=own["min"],
-                maximum=own["max"],
-                values=replicates,
-                configurations=count,
-                base=base,
-                ratio=_ratio(verdict, key == base and own[statistic] != 0),
-                verdict=verdict,
-                outliers=tuple(replicates[index].trial_id for index in indexes),
-                compared=count - alone[key] if verdict else None,
-            )
+        point = Point(
+            x=x,
+            series=series,
+            panel=panel,
+            value=own[statistic],
+            median=own["median"],
+            mean=own["mean"],
+            minimum=own["min"],
+            maximum=own["max"],
+            values=replicates,
+            configurations=count,
+            base=base,
+            ratio=_ratio(verdict, key == base and own[statistic] != 0),
+            verdict=verdict,
+            outliers=tuple([replicates[index].trial_id for index in indexes]),
+            compared=count - alone[key] if verdict else None,
         )
+        point.__dict__["fields"] = cells.fields[key]  # its cached property
+        points.append(point)
     return tuple(points)
 
 
@@ -276,5 +276,8 @@ def _excluded(rows: Sequence[ConfigurationRow], cells: Cells) -> dict[str, int]:
     ids = {row.id for row in rows}
     measured: set[int] = set()
     for fields in cells.fields.values():
-        measured.update(compress(fields.trial_id, map(ids.__contains__, fields.configuration_id)))
+        if ids.issuperset(fields.configuration_id):
+            measured.update(fields.trial_id)
+        else:
+            measured.update(compress(fields.trial_id, map(ids.__contains__, fields.configuration_id)))
     return {state: counts[state] for state in STATES[1:]} | {"without": counts["done"] - len(measured)}

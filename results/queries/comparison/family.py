@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from results.queries.comparison.baselines import Baseline
 from results.queries.comparison.cells import Key
-from results.queries.comparison.units import Unit, telling_apart
+from results.queries.comparison.units import Unit, joint_levels, levels_of_units, telling_apart
 from results.queries.shared.composites import Parts
 from results.queries.shared.selection import LABEL, NODE, Selection
 
@@ -58,9 +58,10 @@ def unit_pairs(
     groups = _grouped(units, baseline.dimensions)
     base = tuple(reference) or groups.pop(baseline.levels, ())
     matching = [name for name in (*names, NODE, LABEL) if name not in baseline.dimensions]
+    levels_of_base = {name: set(levels_of_units(base, name)) for name in matching}
     pairs: list[UnitPair] = []
     for group in groups.values() if base else ():
-        shared = [name for name in matching if not _levels(base, name).isdisjoint(_levels(group, name))]
+        shared = [name for name in matching if not levels_of_base[name].isdisjoint(levels_of_units(group, name))]
         bases = _grouped(base, shared)
         for levels, others in _grouped(group, shared).items():
             if levels in bases:
@@ -68,14 +69,10 @@ def unit_pairs(
     return tuple(pairs)
 
 
-def _levels(units: Iterable[Unit], name: str) -> set[str]:
-    return {unit.level(name) for unit in units}
-
-
-def _grouped(units: Iterable[Unit], names: Sequence[str]) -> dict[tuple[str, ...], tuple[Unit, ...]]:
+def _grouped(units: Sequence[Unit], names: Sequence[str]) -> dict[tuple[str, ...], tuple[Unit, ...]]:
     groups: dict[tuple[str, ...], list[Unit]] = {}
-    for unit in units:
-        groups.setdefault(tuple(map(unit.level, names)), []).append(unit)
+    for levels, unit in zip(joint_levels(units, names), units, strict=True):
+        groups.setdefault(levels, []).append(unit)
     return {levels: tuple(own) for levels, own in groups.items()}
 
 

@@ -165,12 +165,8 @@ def side_of(units: Sequence[Unit], levels: Mapping[str, str]) -> Side:
 
     levels: of the dimensions by which a view tells it from others."""
     fields = replicate_fields_of(units)
-    return Side(
-        attempts=fields.attempt_id,
-        trials=fields.trial_id,
-        levels=levels,
-        plans=tuple(row.texts for unit in units for row in unit.rows),
-    )
+    plans = tuple([row.texts for unit in units for row in unit.rows])
+    return Side(fields.attempt_id, fields.trial_id, levels, plans)
 
 
 def _attempts(family: Iterable[UnitPair], sides: Iterable[Side]) -> Iterable[int]:
@@ -182,10 +178,9 @@ def _attempts(family: Iterable[UnitPair], sides: Iterable[Side]) -> Iterable[int
 
 
 def _pair_difference(pair: UnitPair, baseline: Baseline, environments: EnvironmentComparison) -> EnvironmentDifference:
-    left, right = (
-        side_of(units, {name: units[0].level(name) for name in baseline.dimensions})
-        for units in (pair.bases, pair.others)
-    )
+    names = baseline.dimensions
+    left = side_of(pair.bases, {name: pair.bases[0].level(name) for name in names})
+    right = side_of(pair.others, {name: pair.others[0].level(name) for name in names})
     return environments.difference(left, right)
 
 

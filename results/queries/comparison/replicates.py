@@ -11,7 +11,7 @@ from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
 from results.queries.comparison.cells import Key, Replicate, fields_of, sample_of
-from results.queries.comparison.units import RUN, WHEN, Unit
+from results.queries.comparison.units import RUN, WHEN, Unit, joint_levels
 from results.queries.shared.composites import Parts
 from results.queries.shared.facets import passing
 from results.queries.shared.ordering import sorted_levels
@@ -91,9 +91,10 @@ def cells_of(chosen: Selection, units: Sequence[Unit], parts: Parts) -> Cells:
     """Return the cells of what the filters let through. Raises TeitenError for several nodes or labels in one cell."""
     axes = [dimensions(names or "") for names in (chosen.panel, chosen.x, chosen.series)]
     units_of: dict[Key, list[Unit]] = {}
-    for unit in _passing(units, chosen):
-        panel, x, series = [JOINT.join(map(unit.level, names)) for names in axes]
-        units_of.setdefault((panel, x, series), []).append(unit)
+    through = list(_passing(units, chosen))
+    keys = zip(*(map(JOINT.join, joint_levels(through, names)) for names in axes), strict=True)
+    for key, unit in zip(keys, through, strict=True):
+        units_of.setdefault(key, []).append(unit)
     cells = {key: tuple(own) for key, own in units_of.items()}
     return Cells(cells, _mixed(cells, chosen.axes, parts))
 

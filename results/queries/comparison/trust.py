@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from results import sql
 from results.domain.statistics.trust import Noise, Sides, TrialFacts, Trust, trust
@@ -18,8 +19,8 @@ def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> T
 
     points: those that are spoken of, their bases among them; all without."""
     shown = comparison.points if points is None else points
-    attempts = {replicate.attempt_id for point in shown for replicate in point.values}
-    runs = sorted({replicate.run_id for point in shown for replicate in point.values})
+    attempts = _attempts(shown)
+    runs = sorted(set[int]().union(*(point.fields.run_id for point in shown)))
     if not attempts:
         return Trust()
     parameters = {"attempts": sql.array(sorted(attempts)), "runs": runs}
@@ -67,14 +68,16 @@ def _bases(comparison: Comparison, judged: Sequence[Point]) -> list[Point]:
 
 
 def _attempts(points: Sequence[Point]) -> frozenset[int]:
-    return frozenset(replicate.attempt_id for point in points for replicate in point.values)
+    return frozenset(chain.from_iterable(point.fields.attempt_id for point in points))
 
 
-def _by_configuration(point: Point) -> list[list[float]]:
+def _by_configuration(point: Point) -> list[Sequence[float]]:
     """Return the values of each configuration of a cell."""
+    if len(set(point.fields.configuration_id)) == 1:
+        return [point.fields.value]
     values: dict[int, list[float]] = {}
-    for replicate in point.values:
-        values.setdefault(replicate.configuration_id, []).append(replicate.value)
+    for configuration, value in zip(point.fields.configuration_id, point.fields.value, strict=True):
+        values.setdefault(configuration, []).append(value)
     return list(values.values())
 
 

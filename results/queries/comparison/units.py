@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, repeat
-from operator import attrgetter
+from itertools import accumulate, chain
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from results import sql
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
-from results.queries.comparison.cells import Replicate, fields_of, sample_of
+from results.queries.comparison.cells import Replicate, replicates_of_fields, sample_of
 from results.queries.comparison.percentiles import percentiles
 from results.queries.shared.composites import Parts
-from results.queries.shared.configurations import ConfigurationRow, levels_by_dimension
+from results.queries.shared.configurations import ConfigurationRow
 from results.queries.shared.facets import percentile_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
@@ -34,12 +34,12 @@ class Unit:
 
     whole: what it is called where it has no label and others have.
     rows: the configurations; of a cell they all pass its filters, or none does.
-    replicates: in the order in which they were measured."""
+    fields: those of its replicates, see `fields_of`, in the order in which they were measured."""
 
     rows: tuple[ConfigurationRow, ...]
     node: str
     label: str
-    replicates: tuple[Replicate, ...]
+    fields: Any
     whole: str = ""
 
     def level(self, name: str) -> str:
@@ -55,13 +55,26 @@ class Unit:
         return sample_of(self.fields, self.part)
 
     @cached_property
-    def fields(self) -> Any:
-        """The fields of its replicates, see `fields_of`."""
-        return fields_of(self.replicates)
+    def replicates(self) -> tuple[Replicate, ...]:
+        return replicates_of_fields(self.fields)
 
     @property
     def part(self) -> tuple[str, str]:
         return self.node, self.label
+
+
+def levels_of_units(units: Iterable[Unit], name: str) -> list[str]:
+    """Return the level of each unit of a dimension, `node` and `label` among them."""
+    if name in (NODE, LABEL):
+        return [unit.level(name) for unit in units]
+    return [unit.rows[0].texts.get(name, DEFAULT) for unit in units]
+
+
+def joint_levels(units: Sequence[Unit], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the levels of each unit of these dimensions."""
+    if not names:
+        return [()] * len(units)
+    return list(zip(*(levels_of_units(units, name) for name in names), strict=True))
 
 
 class MeasuredConfiguration(NamedTuple):
@@ -78,11 +91,12 @@ class MeasuredConfiguration(NamedTuple):
     positions: list[int]
     values: list[float]
 
-    def replicates(self, divisor: float) -> Iterator[Replicate]:
-        values = [value / divisor for value in self.values]
-        run, configuration = repeat(self.run_id), repeat(self.configuration_id)
-        each = zip(self.trials, self.attempts, run, self.blocks, values, configuration, self.positions, strict=False)
-        return map(Replicate._make, each)
+    def fields(self, divisor: float) -> Any:
+        """Return the fields of its replicates, see `fields_of`."""
+        count = len(self.values)
+        values = self.values if divisor == 1 else [value / divisor for value in self.values]
+        runs, configurations = (self.run_id,) * count, (self.configuration_id,) * count
+        return Replicate._make((self.trials, self.attempts, runs, self.blocks, values, configurations, self.positions))
 
 
 def units_of(
@@ -109,7 +123,7 @@ def units_of(
     measured = []
     for one in stored:
         divisor = _clients(by_id[one.configuration_id]) if per_client else 1.0
-        measured.append((one.configuration_id, one.node, one.label, one.replicates(divisor)))
+        measured.append((one.configuration_id, one.node, one.label, one.fields(divisor)))
     return alike(measured, by_id, levels_at(by_id, names), metric.whole)
 
 
@@ -144,36 +158,49 @@ def levels_at(rows: Mapping[int, ConfigurationRow], names: Sequence[str]) -> dic
 
 
 def alike(
-    measured: Iterable[tuple[int, str, str, Iterable[Replicate]]],
+    measured: Iterable[tuple[int, str, str, Any]],
     rows: Mapping[int, ConfigurationRow],
     levels: Mapping[int, tuple[str, ...]],
     whole: str = "",
 ) -> tuple[Unit, ...]:
     """Return what was measured of configurations, in their order, those of the same levels together.
 
-    measured: (id of the configuration, node, label, replicates in no order).
+    measured: (id of the configuration, node, label, fields of replicates in no order, see `fields_of`).
     rows: the configurations by id.
     levels: of each at the dimensions that tell them apart."""
-    replicates: dict[tuple[str, ...], list[Replicate]] = {}
+    fields: dict[tuple[str, ...], list[Any]] = {}
     rows_of: dict[tuple[str, ...], dict[int, ConfigurationRow]] = {}
     for id_, node, label, own in measured:
         key = (node, label, *levels[id_])
-        replicates.setdefault(key, []).extend(own)
+        fields.setdefault(key, []).append(own)
         rows_of.setdefault(key, {})[id_] = rows[id_]
     index_of = {id_: index for index, id_ in enumerate(rows)}
     units = [
-        Unit(tuple(rows_of[key].values()), key[0], key[1], tuple(sorted(own, key=WHEN)), whole)
-        for key, own in replicates.items()
+        Unit(tuple(rows_of[key].values()), key[0], key[1], _as_measured(own), whole) for key, own in fields.items()
     ]
     return tuple(sorted(units, key=lambda unit: (index_of[unit.rows[0].id], unit.node, unit.label)))
+
+
+def _as_measured(parts: Sequence[Any]) -> Any:
+    """Return the fields of replicates in the order in which these were measured.
+
+    parts: fields of some of them each, in no order."""
+    fields: Any = parts[0] if len(parts) == 1 else Replicate._make(map(tuple, map(chain, *parts)))
+    when = list(zip(fields.run_id, fields.position, strict=True))
+    order = sorted(range(len(when)), key=when.__getitem__)
+    return Replicate._make(map(itemgetter(*order) if len(order) > 1 else tuple, fields))
 
 
 def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collection[str]) -> tuple[str, ...]:
     """Return the dimensions in which configurations differ. A composite factor is told by its parts, and runs are not
     told apart, but where a view names them as an axis or filters by them."""
-    texts = [row.texts for row in rows]
-    levels_of = levels_by_dimension(texts)
-    return tuple(sorted(name for name in levels_of.keys() - ({RUN, *parts} - {*named}) if len({*levels_of[name]}) > 1))
+    names = set[str]().union(*(row.texts for row in rows)) - ({RUN, *parts} - {*named})
+    return tuple(sorted(name for name in names if _varies(name, rows)))
+
+
+def _varies(name: str, rows: Sequence[ConfigurationRow]) -> bool:
+    first = rows[0].level(name)
+    return any(row.texts.get(name, DEFAULT) != first for row in rows)
 
 
 def _measured(

@@ -49,8 +49,7 @@ def environments_of(attempts: Sequence[int]) -> dict[int, TrialEnvironment]:
     return {attempt: environments[attempt] for attempt in attempts if attempt in environments}
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """What is behind one side of a comparison."""
 
     attempts: tuple[int, ...]
@@ -83,17 +82,13 @@ class EnvironmentComparison:
         self._environments = environments
         self._parts, self._client_overhead = parts, client_overhead
         self._layers: Known = {}
+        self._intended_of: dict[frozenset[str], frozenset[str]] = {}
         self._environment_differences: dict[Any, EnvironmentDifference] = {}
         self._differences: dict[Any, EnvironmentDifference] = {}
 
     def difference(self, left: Side, right: Side) -> EnvironmentDifference:
         """Return what differs between them but for their levels."""
-        axes = {
-            name
-            for name in (left.levels.keys() | right.levels.keys()) - set(_OF_MEASUREMENTS)
-            if left.levels.get(name) != right.levels.get(name)
-        }
-        intended = frozenset(axes.union(*(self._parts.get(name, ()) for name in axes)))
+        intended = self._intended(left.levels, right.levels)
         environment = self._environment_difference(left, right, intended)
         plans = judge_plans(left.plans, right.plans, intended, layers=all(environment.recorded), but=self._parts.keys())
         if not plans:
@@ -103,6 +98,13 @@ class EnvironmentComparison:
             judgements = ranked((*environment.judgements, *plans))
             self._differences[question] = replace(environment, judgements=judgements)
         return self._differences[question]
+
+    def _intended(self, left: Mapping[str, str], right: Mapping[str, str]) -> frozenset[str]:
+        """Return the dimensions that are meant to differ: those of the levels that do, and what these set."""
+        axes = frozenset(name for name, _ in left.items() ^ right.items() if name not in _OF_MEASUREMENTS)
+        if axes not in self._intended_of:
+            self._intended_of[axes] = axes.union(*(self._parts.get(name, ()) for name in axes))
+        return self._intended_of[axes]
 
     def _environment_difference(self, left: Side, right: Side, intended: frozenset[str]) -> EnvironmentDifference:
         sides = [self._different(side.attempts) for side in (left, right)]

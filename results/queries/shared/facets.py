@@ -105,14 +105,14 @@ class MetricChoice:
 
 def passing(rows: Sequence[L], filters: Filters) -> list[L]:
     """Return the configurations, or families of them, that every filter lets through."""
-    return [row for row in rows if not _failed(row, filters)]
+    return [row for row in rows if not _failed(row, filters)] if filters else list(rows)
 
 
 def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
     """Return every dimension of the configurations: those that vary first, factors before the rest. Pure."""
     texts = [row.texts for row in rows]
     factors = set[str]().union(*(row.factors for row in rows))
-    failed = [_failed(row, filters) for row in rows]
+    failed = [_failed(row, filters) for row in rows] if filters else [set[str]()] * len(rows)
     runs = [row.get(RUN, "") for row in texts]
     of_all = [0 if fails else row.done for row, fails in zip(rows, failed, strict=True)]
     dimensions = []

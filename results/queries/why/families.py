@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from results.domain.environment.difference import EnvironmentDifference
 from results.domain.measurement.metrics import Metric
 from results.domain.measurement.one_fact import is_closed_loop
 from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, MeasuredTrial, Part, Trials, Value
 from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
-from results.queries.comparison.cells import Comparison, Key, Point, Replicate
+from results.queries.comparison.cells import Comparison, Key, Point, Replicate, fields_of
 from results.queries.comparison.family import family_of
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import judged_sides, levels_of, side_of
@@ -118,7 +119,7 @@ class JudgedCells:
 
     def _replicates(
         self, quantity: MeasuredQuantity, rows: Mapping[int, ConfigurationRow], attempts: Sequence[int] | None
-    ) -> Iterator[tuple[int, str, str, Iterable[Replicate]]]:
+    ) -> Iterator[tuple[int, str, str, Any]]:
         wanted = None if attempts is None else frozenset(attempts)
         for (node, label), values in quantity.values.items():
             replicates: dict[int, list[Replicate]] = {}
@@ -127,7 +128,7 @@ class JudgedCells:
                 if trial.configuration_id in rows and (wanted is None or trial.attempt_id in wanted):
                     replicates.setdefault(trial.configuration_id, []).append(trial.replicate(value))
             for configuration, own in replicates.items():
-                yield configuration, node, label, own
+                yield configuration, node, label, fields_of(own)
 
     def _cells(self, bases: Iterable[Unit], others: Iterable[Unit]) -> tuple[Cells, dict[Key, Key]]:
         """Return the cells at each node and label that both have, and of each with which it is compared.
