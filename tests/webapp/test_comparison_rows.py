@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from django.template.loader import render_to_string
-
 from tests.page_text import as_read
 from webapp.compare.table import Bar, Cell, Section, Table, TableRow
+from webapp.templatetags.comparison import comparison_rows
 
 NASTY = """<b onclick="x">&'"""
 
@@ -32,8 +31,7 @@ def cell(**changes: object) -> Cell:
 def rows(*cells: Cell | None) -> str:
     row = TableRow(NASTY, NASTY, 0, True, cells)
     table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), "49.0", "2.0", True)
-    context = {"table": table, "section_number": 1, "row": row, "query": f'run=1&x="{NASTY}'}
-    return as_read(render_to_string("comparison/_row.html", context))
+    return as_read(comparison_rows([row], table, 1, f'run=1&x="{NASTY}'))
 
 
 class Read(HTMLParser):

@@ -409,7 +409,6 @@ TEMPLATES = {
     "changes/_rows.html",
     "citations/detail.html",
     "comparison/_cell.html",
-    "comparison/_row.html",
     "parts/_verdict.html",
     "overview/_known.html",  # walked in test_overview.py
     "overview/_lately.html",  # walked in test_overview.py
