@@ -5,8 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from tests.page_text import as_read
+from webapp.compare.rows import rows_in_html
 from webapp.compare.table import Bar, Cell, Section, Table, TableRow
-from webapp.templatetags.comparison import comparison_rows
 
 NASTY = """<b onclick="x">&'"""
 
@@ -31,7 +31,7 @@ def cell(**changes: object) -> Cell:
 def rows(*cells: Cell | None) -> str:
     row = TableRow(NASTY, NASTY, 0, True, cells)
     table = Table("tps", ((0, "16", "16"),), "16", (Section("", (row,), ()),), "49.0", "2.0", True)
-    return as_read(comparison_rows([row], table, 1, f'run=1&x="{NASTY}'))
+    return as_read(rows_in_html([row], table, 1, f'run=1&x="{NASTY}'))
 
 
 class Read(HTMLParser):

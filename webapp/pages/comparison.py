@@ -38,6 +38,7 @@ from webapp.compare.chooser import PERCENTILE, chooser, run_differences
 from webapp.compare.figure_words import SHARED, how_drawn, left_out_of_figure, statistic_name
 from webapp.compare.mixtures import mixtures
 from webapp.compare.panels import comparison_panels
+from webapp.compare.rows import sections_in_html
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
@@ -76,7 +77,9 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     if comparison:
         comparison, noise = by_noise(comparison)
         context |= _context(comparison, selection, view, runs) | {"noise": noise}
-        context |= {"table": table(comparison), "query": short, **_offered(request, comparison)}
+        numbers = table(comparison)
+        context |= {"table": numbers, "sections": sections_in_html(numbers, short)}
+        context |= {"query": short, **_offered(request, comparison)}
         context["trust"] = trust_line(trust_in(comparison), comparison)
     else:
         context["suggestions"] = _suggestions(runs)

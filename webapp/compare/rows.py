@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from webapp.compare.table import Cell, Table, TableRow
+from webapp.compare.table import Cell, Section, Table, TableRow
 
-register = template.Library()
 _DRAWING = 'viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"'
 
 
@@ -33,8 +31,16 @@ class _Around(NamedTuple):
     comma: str
 
 
-@register.simple_tag
-def comparison_rows(rows: Sequence[TableRow], table: Table, section: int, query: str) -> SafeString:
+def sections_in_html(table: Table, query: str) -> list[tuple[Section, SafeString]]:
+    """Return each section with its rows.
+
+    query: the comparison's."""
+    return [
+        (section, rows_in_html(section.rows, table, number, query)) for number, section in enumerate(table.sections, 1)
+    ]
+
+
+def rows_in_html(rows: Sequence[TableRow], table: Table, section: int, query: str) -> SafeString:
     """Return the rows of a section.
 
     section: its number.
