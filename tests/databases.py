@@ -49,6 +49,16 @@ def as_warehouse(name: str) -> Iterator[None]:
         connection.settings_dict["NAME"] = before
 
 
+def somebody_waits() -> bool:
+    """Whether a session in the tests' database waits for what another one has locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks AS waiting JOIN pg_locks AS own USING (pid) WHERE NOT waiting.granted"
+            " AND own.database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+        )
+        return bool(cursor.fetchone()[0])
+
+
 def contents(alias: str = "default") -> dict[str, tuple[int, str]]:
     """Table → how many rows it has, and a checksum of all of them."""
     known = {}

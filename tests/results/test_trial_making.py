@@ -17,6 +17,7 @@ from results.domain.states import RunState, TrialState
 from results.queries.runs.runs import RunRow, run_row
 from results.trial_making import AT_ONCE
 from tests import factories
+from tests.databases import somebody_waits
 from workers import dispatch, registry, tasks
 from workers.offline import orders_of_run
 
@@ -150,15 +151,6 @@ def test_an_agent_is_not_renamed_while_a_large_run_is_being_created() -> None:
     renaming.join()
     assert ["are being made" in error.what for error in refused] == [True]
     assert models.Agent.objects.get().name == "db1"
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = "
-            "(SELECT oid FROM pg_database WHERE datname = current_database()))"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def test_a_plan_with_more_configurations_than_a_request_can_check_is_refused() -> None:

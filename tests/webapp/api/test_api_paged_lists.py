@@ -135,3 +135,16 @@ def test_imports_are_not_on_pages_of_published_tables_nor_the_other_way_round(an
 def test_tokens_have_the_fields_asked_for(visitor: Visitor) -> None:
     rows = visitor("read").get("/api/v1/tokens/?fields=name&page_size=2").json()["results"]
     assert [list(row) for row in rows] == [["name"], ["name"]]
+
+
+def test_measurements_come_in_the_order_of_their_ids_wherever_in_an_attempt_a_page_ends(anonymous: APIClient) -> None:
+    factories.finished_run()
+    address = "/api/v1/measurements/"
+    whole = [row["id"] for row in anonymous.get(f"{address}?page_size=1000").json()["results"]]
+    assert whole == sorted(whole) and len(whole) > 20
+    pages = followed(anonymous, f"{address}?page_size=7")
+    assert [row["id"] for page in pages for row in page["results"]] == whole
+    back = followed(anonymous, pages[-2]["next"], "previous")
+    assert [row["id"] for page in reversed(back) for row in page["results"]] == whole
+    newest = followed(anonymous, f"{address}?page_size=7&ordering=-id")
+    assert [row["id"] for page in newest for row in page["results"]] == whole[::-1]
