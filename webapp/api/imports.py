@@ -21,6 +21,8 @@ from webapp.api.values import ValueSerializer
 from webapp.forms.imports import UPLOAD, ImportForm, import_form, read_uploads
 from webapp.problems import missing_is_404
 
+MOST_TRIALS = 1_000  # that an import is sent with, some 500 kB
+
 
 class ImportSerializer(ValueSerializer):
     """Imported results: which files of which program, by whom, and the run that holds them.
@@ -43,12 +45,15 @@ class ImportedTrialSerializer(ValueSerializer):
 
 
 class ImportDetailSerializer(ImportSerializer):
-    """An import with its trials."""
+    """An import with its trials.
+
+    - `its_trials`: the first 1,000; all are at `/api/v1/trials/?run=N`
+    """
 
     its_trials = serializers.SerializerMethodField()
 
     def get_its_trials(self, row: ImportRow) -> list[dict[str, Any]]:
-        rows = imported_trials(row.run_id)
+        rows = imported_trials(row.run_id, limit=MOST_TRIALS)
         return list(ImportedTrialSerializer(rows, many=True, context=self.context).data)
 
 

@@ -47,7 +47,7 @@ from webapp.problems import missing_is_404
 from workers.registry import kinds
 from workers.tasks import retry_after_discovery, wake_dispatcher
 
-MOST_CELLS = 10_000  # trials of a run that is sent with its whole matrix
+MOST_CELLS = 1_000  # trials of a run that is sent with its whole matrix, some 800 kB
 
 
 class RunSerializer(ValueSerializer):
@@ -65,7 +65,7 @@ class RunSerializer(ValueSerializer):
 class RunDetailSerializer(ValueSerializer):
     """A run with its matrix: a row a configuration, a cell a trial, values in the unit of `metric`.
 
-    - `whole`: whether every trial has a cell. Of a run of more than 10,000 trials only those have one that run now; the
+    - `whole`: whether every trial has a cell. Of a run of more than 1,000 trials only those have one that run now; the
       others are at /api/v1/trials/?run=N, page by page
     - `latest_block`: the last one of which a trial has begun
     - `left_s`: estimated seconds to the end

@@ -20,7 +20,7 @@ from results.domain.measurement.metrics import Better
 from results.domain.messages import gettext_lazy as _
 from results.foreign_results import store
 from results.models.audit import Scope
-from results.queries.runs.imports import import_of, imported_trials, list_imports
+from results.queries.runs.imports import import_of, imported_files, imported_trials, list_imports
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.bodies import takes_upload
 from webapp.forms.imports import (
@@ -59,11 +59,14 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @missing_is_404()
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """An import with its first trials, or those after one's place."""
     row = import_of(slug)
-    trials = imported_trials(row.run_id)
-    trial_of_file = {name: trial.id for trial in reversed(trials) for name in trial.files}
+    after = number(request.GET.get("after", ""))
+    trials = imported_trials(row.run_id, -1 if after is None else after, PAGE + 1)
+    page = page_of(trials, PAGE, attrgetter("position"), "after", at=request.GET.get("after"))
+    trial_of_file = {file.name: file.trial_id for file in imported_files(row.run_id)}
     files = [{**file, "trial_id": trial_of_file.get(file["name"])} for file in row.files]
-    return render(request, "imports/detail.html", {"row": row, "trials": trials, "files": files})
+    return render(request, "imports/detail.html", {"row": row, "page": page, "files": files})
 
 
 @takes_upload(UPLOAD)

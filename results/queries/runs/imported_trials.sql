@@ -1,6 +1,6 @@
--- One row a trial of an import: the files that it was read of, what they state, and its headline value.
+-- One row a trial of an import, by its place: the files that it was read of, what they state, and its headline value.
 SELECT
-    trial.id, configuration.name AS configuration, attempt.notes -> 'imported' ->> 'source' AS source,
+    trial.id, trial.position, configuration.name AS configuration, attempt.notes -> 'imported' ->> 'source' AS source,
     ARRAY(SELECT file ->> 'path' FROM jsonb_array_elements(attempt.files) AS file) AS files,
     (attempt.notes -> 'imported' -> 'facts')::json AS facts, coalesce(metric.unit, '') AS unit,
     (
@@ -12,5 +12,6 @@ JOIN results_run AS run ON run.id = trial.run_id
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 JOIN results_attempt AS attempt ON attempt.id = trial.attempt_id
 LEFT JOIN results_metric AS metric ON metric.name = run.headline
-WHERE trial.run_id = %(run_id)s
+WHERE trial.run_id = %(run_id)s AND trial.position > %(after)s
 ORDER BY trial.position
+LIMIT %(limit)s

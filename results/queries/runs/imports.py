@@ -42,11 +42,13 @@ class ImportRow:
 class ImportedTrialRow:
     """A trial of an import.
 
+    position: its place in the import, from 0.
     files: names of those that it was read of.
     facts: what they state besides.
     value: of the headline; None where it was not measured."""
 
     id: int
+    position: int
     configuration: str
     source: str
     files: tuple[str, ...]
@@ -75,9 +77,26 @@ def import_of(slug: str) -> ImportRow:
     return rows[0]
 
 
-def imported_trials(run_id: int) -> list[ImportedTrialRow]:
-    """Return the trials of an import in the order of its files. One query."""
-    return sql.rows(ImportedTrialRow, sql.load(__file__, "imported_trials"), {"run_id": run_id})
+@dataclass(frozen=True)
+class ImportedFileRow:
+    """A file of an import, and the first trial that was read of it."""
+
+    name: str
+    trial_id: int
+
+
+def imported_trials(run_id: int, after: int = -1, limit: int | None = None) -> list[ImportedTrialRow]:
+    """Return trials of an import in the order of its files. One query.
+
+    after: position of the last one of the page before.
+    limit: None for all."""
+    page = {"run_id": run_id, "after": after, "limit": limit}
+    return sql.rows(ImportedTrialRow, sql.load(__file__, "imported_trials"), page)
+
+
+def imported_files(run_id: int) -> list[ImportedFileRow]:
+    """Return the files of which trials of an import were read. One query."""
+    return sql.rows(ImportedFileRow, sql.load(__file__, "imported_files"), {"run_id": run_id})
 
 
 def _imports(**chosen: Any) -> list[ImportRow]:

@@ -27,7 +27,9 @@ def body(*files: SourceFile, **fields: str) -> dict[str, Any]:
     return {"file": uploads(*(files or recorded(*NAMES))), **fields}
 
 
-def test_an_import_is_previewed_made_listed_and_read(visitor: Visitor, django_assert_max_num_queries: Any) -> None:
+def test_an_import_is_previewed_made_listed_and_read(
+    visitor: Visitor, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = visitor("run")
     shown = client.post(f"{URL}preview/", body(name="db9"), format="multipart").json()
     assert (shown["program"], shown["name"], shown["headline"]) == ("pgbench", "db9", "tps")
@@ -46,6 +48,8 @@ def test_an_import_is_previewed_made_listed_and_read(visitor: Visitor, django_as
         assert client.get(URL).json()["results"] == [made]
     detail = client.get(made["links"]["self"]).json()
     assert [one["source"] for one in detail["its_trials"]] == list(NAMES)
+    monkeypatch.setattr("webapp.api.imports.MOST_TRIALS", 1)
+    assert [one["source"] for one in client.get(made["links"]["self"]).json()["its_trials"]] == list(NAMES[:1])
     run = client.get(made["links"]["run"]).json()
     assert run["run"]["publication"]["program"] == "pgbench"
 

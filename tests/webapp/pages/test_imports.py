@@ -98,9 +98,25 @@ def test_the_list_and_the_page_take_few_queries(
     slug = models.Publication.objects.get().slug
     assert f"/imports/{slug}/" in text
     assert "/imports/new/" not in text
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         stranger.get(f"/imports/{slug}/")
     assert stranger.get("/imports/import-none/").status_code == 404
+
+
+def test_the_trials_of_a_large_import_come_in_pages_that_all_lead_to_its_file(member: Client, stranger: Client) -> None:
+    table = "clients,tps\n" + "".join(f"{clients},{1000 + clients}\n" for clients in range(1, 131))
+    run = imported(member, text_file("many.csv", table))
+    address = f"/imports/{models.Publication.objects.get().slug}/"
+    trials = list(run.trials.order_by("position").values_list("pk", flat=True))
+    pages, query = [], ""
+    while not pages or query:
+        text = page_text(stranger.get(f"{address}{query}"))
+        pages.append([int(pk) for pk in re.findall(r'<th scope="row">\s*<a href="/trials/(\d+)/">', text)])
+        assert f"/trials/{trials[0]}/" in text.partition("<h2>Trials</h2>")[0]
+        following = re.search(r'rel="next" href="([^"]+)"', text)
+        query = following[1] if following else ""
+    assert pages == [trials[:100], trials[100:]]
+    assert "No more of these." in page_text(stranger.get(f"{address}?after=999"))
 
 
 def test_a_published_table_is_no_import_and_an_import_no_published_table(member: Client) -> None:
