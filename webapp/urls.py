@@ -146,6 +146,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("trials/", include((trial_pages, "trials"))),
     path("compare/", comparison.index, name="comparison"),
     path("compare/cell/", comparison.cell, name="comparison-cell"),
+    path("compare/rows/", comparison.rows, name="comparison-rows"),
     path("trends/", trends.index, name="trends"),
     path("trends/annotations/", trends.annotate, name="annotate"),
     path("trends/annotations/<int:annotation_id>/remove/", trends.remove_annotation, name="remove-annotation"),

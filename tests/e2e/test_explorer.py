@@ -72,6 +72,22 @@ def test_an_unticked_row_leaves_the_summary(watched: Watched, run: models.Run) -
     page.wait_for_url(f"**/compare/?run={run.pk}")
 
 
+def test_further_rows_are_added_below_and_work_like_the_first(
+    watched: Watched, run: models.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webapp.compare.rows.AT_ONCE", 2)
+    page = watched.open(f"/compare/?run={run.pk}")
+    for count in (1, 2):
+        expect(page.locator(ROWS)).to_have_count(count)
+        page.get_by_role("link", name="More rows").click()
+    expect(page.locator(ROWS)).to_have_count(3)
+    expect(page.get_by_role("link", name="More rows")).to_have_count(0)
+    page.locator("[data-cell]").last.click()
+    expect(page.locator("tr.details a[href^='/trials/']")).to_have_count(6)
+    page.uncheck('[data-count="16"]')
+    page.wait_for_url(f"**/compare/?run={run.pk}&without=16")
+
+
 def test_a_value_opens_the_trials_behind_it_and_closes_them(watched: Watched, run: models.Run) -> None:
     page = watched.open(f"/compare/?run={run.pk}")
     value = page.locator("[data-cell]").last

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
+import pytest
+
 from tests.page_text import as_read
-from webapp.compare.rows import rows_in_html
+from webapp.compare.rows import rows_after, rows_in_html
 from webapp.compare.table import Bar, Cell, Section, Table, TableRow
 
 NASTY = """<b onclick="x">&'"""
@@ -71,3 +74,25 @@ def test_a_cell_says_what_is_special_about_it() -> None:
 def test_a_verdict_is_no_button() -> None:
     read = Read(rows(cell()))
     assert "button" not in read.tags and "form" not in [name for name, _ in read.attributes]
+
+
+def test_rows_come_in_parts_that_say_where_sections_begin_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.compare.rows.AT_ONCE", 4)
+    first, second = (
+        Section(name, tuple(TableRow(x, f"{name}{x}", 0, True, (cell(), None)) for x in levels), ())
+        for name, levels in (("a", "123"), ("b", "12"))
+    )
+    table = Table("tps", ((0, "16", "16"), (1, "18", "18")), "16", (first, second), "49.0", "2.0", True)
+    seen = []
+    for after in (0, 2, 4, 5):
+        rows = rows_after(table, "run=1", after)
+        parts = [
+            (part.section.panel, re.findall(r"> (\w\d)</th>", part.rows), part.begins, part.ends) for part in rows.parts
+        ]
+        seen.append((parts, rows.shown, rows.all))
+    assert seen == [
+        ([("a", ["a1", "a2"], True, False)], 2, 5),
+        ([("a", ["a3"], False, True), ("b", ["b1"], True, False)], 4, 5),
+        ([("b", ["b2"], False, True)], 5, 5),
+        ([], 5, 5),
+    ]

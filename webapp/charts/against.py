@@ -11,6 +11,7 @@ from results.domain.units import scale_for
 from results.queries.comparison.cells import Comparison, Point
 from results.queries.comparison.cells import Key as CellKey
 from results.queries.shared.selection import LABEL
+from webapp.charts.many import are_too_many
 from webapp.charts.style import Figure, axis, colour, escape, json_numbers, layout, mark, or_words, with_unit
 
 LATENCIES = ("latency.p99", "latency.mean")  # drawn against throughput, the first that there is
@@ -44,7 +45,8 @@ def against_figure(throughput: Comparison, latency: Comparison, panel: str, link
     data: list[dict[str, Any]] = []
     for index, series in enumerate(throughput.series):
         own = [(one, other) for one, other in pairs if one.series == series]
-        data += _traces(series, index, own, divisors)
+        line, marks = _traces(series, index, own, divisors)
+        data += [line] if are_too_many(throughput) else [line, marks]
     xaxis = _axis(throughput, divisors[0])
     yaxis = _axis(latency, divisors[1])
     notes = _levels(pairs, divisors) if len(throughput.xs) <= _MOST_NAMED else []
@@ -73,7 +75,7 @@ def _axis(comparison: Comparison, divisor: float) -> dict[str, Any]:
 
 def _traces(
     series: str, index: int, pairs: list[tuple[Point, Point]], divisors: tuple[float, float]
-) -> list[dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the line through the values of the cells, and every trial that has both."""
     name = escape(series)
     line = {
@@ -104,7 +106,7 @@ def _traces(
         "marker": {"symbol": mark(index), "size": 8, "color": colour(index, 62)},
         "meta": {"series": index},
     }
-    return [line, marks]
+    return line, marks
 
 
 def _of_both(one: Point, other: Point) -> Mapping[int, tuple[float, float]]:

@@ -17,6 +17,7 @@ from results.queries.comparison.summaries import summed_up
 from results.queries.shared.ordering import all_numbers
 from results.queries.shared.selection import LABEL, dimensions
 from webapp.charts.against import latency_beside
+from webapp.charts.many import are_too_many, extremes
 from webapp.charts.medians import Line, Marker, Replicate, medians_figure
 from webapp.charts.rows import are_long, as_rows
 from webapp.charts.steps import Steps, add_up, steps_figure
@@ -102,11 +103,13 @@ def _lines(comparison: Comparison, panel: str, view: str) -> list[Line]:
     for point in comparison.points:  # in the order of x
         if point.panel == panel:
             points_of[point.series].append(point)
-    lines = []
+    lines, every = [], not are_too_many(comparison)
     for number, (series, points) in enumerate(points_of.items()):
         divisors = _divisors(comparison, points, view)
         divisible = [point for point in points if divisors.get(point.x)]
-        markers = tuple(_marker(point, index_of[point.x], comparison, view, divisors[point.x]) for point in divisible)
+        markers = tuple(
+            _marker(point, index_of[point.x], comparison, view, divisors[point.x], every) for point in divisible
+        )
         lines.append(Line(series, number, markers, banded=not comparison.mixed and view != RATIO))
     if view == SPEEDUP:
         lines.append(_ideal(comparison))
@@ -139,14 +142,16 @@ def _bases(comparison: Comparison, points: Sequence[Point]) -> dict[str, float]:
     return bases
 
 
-def _marker(point: Point, x: int, comparison: Comparison, view: str, divisor: float) -> Marker:
+def _marker(point: Point, x: int, comparison: Comparison, view: str, divisor: float, every: bool) -> Marker:
+    """every: whether each replicate is drawn"""
     turned = view == SPEEDUP and Better(comparison.metric.better) is Better.LOWER
 
     def shown(value: float) -> float:
         return (divisor / value if value else 0.0) if turned else value / divisor
 
     replicates = tuple(
-        Replicate(shown(r.value), r.trial_id, r.block, r.trial_id in point.outliers) for r in point.values
+        Replicate(shown(r.value), r.trial_id, r.block, r.trial_id in point.outliers)
+        for r in (point.values if every else extremes(point))
     )
     verdict = point.verdict if view == RATIO else None
     if verdict is None or verdict.ratio is None:

@@ -11,6 +11,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.messages import localized
 from results.queries.comparison.cells import Comparison
 from webapp.charts.comparison import AGAINST, MOST_PANELS, RATIO, SPEEDUP, possible_views
+from webapp.charts.many import are_too_many
 from webapp.charts.medians import stand_at_numbers
 from webapp.labels import axis_title
 from webapp.language import joined
@@ -42,7 +43,7 @@ def how_drawn(comparison: Comparison, view: View) -> list[str]:
     return [
         *_panels(comparison, view),
         _marks(comparison, view),
-        gettext("Each mark is a replicate; an open mark is an outlier."),
+        _replicates(comparison, view),
     ]
 
 
@@ -76,6 +77,19 @@ def _marks(comparison: Comparison, view: View) -> str:
     else:
         text = gettext("Stroke: {statistic}.")
     return text.format(statistic=statistic)
+
+
+def _replicates(comparison: Comparison, view: View) -> str:
+    if not are_too_many(comparison):
+        return gettext("Each mark is a replicate; an open mark is an outlier.")
+    if drawn_as(comparison, view) == AGAINST:
+        text = gettext("The {n:,} trials are not drawn one by one.")
+    else:
+        text = gettext(
+            "Of each cell the smallest and the largest replicate are drawn, and the outliers, as open marks: there are "
+            "{n:,} replicates."
+        )
+    return text.format(n=sum(point.n for point in comparison.points))
 
 
 def statistic_name(comparison: Comparison) -> str:

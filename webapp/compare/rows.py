@@ -1,6 +1,7 @@
 """The rows of the comparison's table as HTML.
 
-No template: a page has up to a thousand cells, and a template takes three times as long for each."""
+A page begins with some and adds others as they are asked for. No template: it has hundreds of cells, and a template
+takes three times as long for each."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from django.utils.translation import gettext
 
 from webapp.compare.table import Cell, Section, Table, TableRow
 
+AT_ONCE = 400  # cells of the table that a page begins with, or that are added: some 250 kB
 _DRAWING = 'viewBox="0 0 100 12" preserveAspectRatio="none" aria-hidden="true"'
 
 
@@ -31,23 +33,51 @@ class _Around(NamedTuple):
     comma: str
 
 
-def sections_in_html(table: Table, query: str) -> list[tuple[Section, SafeString]]:
-    """Return each section with its rows.
+class Part(NamedTuple):
+    """Rows of one section.
 
-    query: the comparison's."""
-    return [
-        (section, rows_in_html(section.rows, table, number, query)) for number, section in enumerate(table.sections, 1)
-    ]
+    begins, ends: whether its first and its last are among them."""
+
+    section: Section
+    rows: SafeString
+    begins: bool
+    ends: bool
 
 
-def rows_in_html(rows: Sequence[TableRow], table: Table, section: int, query: str) -> SafeString:
+class Rows(NamedTuple):
+    """Rows of the table that come at once.
+
+    shown: how many of all there are up to the last of them."""
+
+    parts: tuple[Part, ...]
+    shown: int
+    all: int
+
+
+def rows_after(table: Table, query: str, after: int = 0, cells: str = "cell/") -> Rows:
+    """Return the rows that follow so many.
+
+    query: the comparison's.
+    cells: address of the trials behind a cell, as seen from the page."""
+    last = after + max(1, AT_ONCE // len(table.series))
+    parts, passed = [], 0
+    for number, section in enumerate(table.sections, 1):
+        chosen = slice(max(after - passed, 0), max(last - passed, 0))
+        if rows := section.rows[chosen]:
+            text = rows_in_html(rows, table, number, query, cells)
+            parts.append(Part(section, text, chosen.start == 0, chosen.stop >= len(section.rows)))
+        passed += len(section.rows)
+    return Rows(tuple(parts), min(last, passed), passed)
+
+
+def rows_in_html(rows: Sequence[TableRow], table: Table, section: int, query: str, cells: str = "cell/") -> SafeString:
     """Return the rows of a section.
 
     section: its number.
-    query: the comparison's."""
+    query, cells: as of `rows_after`."""
     around = _Around(
         label=escape(gettext("Count {name} in the summary")) if table.compared else "",
-        address=f"cell/?{escape(query)}&amp;",
+        address=f"{cells}?{escape(query)}&amp;",
         margin=f'<rect class="margin" x="{table.margin_at}" y="1" width="{table.margin_width}" height="10"/>',
         mixed=format_html(
             '<span class="warn" title="{}">{}</span>', gettext("Different configurations in one cell"), gettext("mixed")

@@ -38,14 +38,14 @@ from webapp.compare.chooser import PERCENTILE, chooser, run_differences
 from webapp.compare.figure_words import SHARED, how_drawn, left_out_of_figure, statistic_name
 from webapp.compare.mixtures import mixtures
 from webapp.compare.panels import comparison_panels
-from webapp.compare.rows import sections_in_html
+from webapp.compare.rows import rows_after
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
 from webapp.conditional import conditional_page
 from webapp.exports.forms import SHAPES, figures, offered
 from webapp.labels import axis_title
-from webapp.pages.common import wants_fragment
+from webapp.pages.common import number, wants_fragment
 from webapp.problems import missing_is_404
 from webapp.urlstate import View
 from webapp.why.state import PLACE
@@ -78,7 +78,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
         comparison, noise = by_noise(comparison)
         context |= _context(comparison, selection, view, runs) | {"noise": noise}
         numbers = table(comparison)
-        context |= {"table": numbers, "sections": sections_in_html(numbers, short)}
+        context |= {"table": numbers, "rows": rows_after(numbers, short)}
         context |= {"query": short, **_offered(request, comparison)}
         context["trust"] = trust_line(trust_in(comparison), comparison)
     else:
@@ -116,6 +116,28 @@ def cell(request: HttpRequest) -> HttpResponseBase:
         "query": urlstate.write(shortest(selection, comparison)),
     }
     template = "comparison/_cell.html" if "HX-Request" in request.headers else "comparison/cell.html"
+    return render(request, template, context)
+
+
+@require_safe
+@missing_is_404()
+def rows(request: HttpRequest) -> HttpResponseBase:
+    """Rows of the table that follow `after` of them, to be added to the page; or alone."""
+    selection = urlstate.read(request.META["QUERY_STRING"], ("after",))
+    comparison, _noise = by_noise(compare(selection))
+    numbers, query = table(comparison), urlstate.write(shortest(selection, comparison))
+    further = rows_after(numbers, query, number(request.GET.get("after", "")) or 0, reverse("comparison-cell"))
+    if not further.parts:
+        raise Http404(_("The comparison has no further rows."))
+    context = {
+        "comparison": comparison,
+        "table": numbers,
+        "rows": further,
+        "query": query,
+        "per": per_name(comparison),
+        "x_title": axis_title(comparison.selection.x, comparison.metric),
+    }
+    template = "comparison/_rows.html" if "HX-Request" in request.headers else "comparison/rows.html"
     return render(request, template, context)
 
 
