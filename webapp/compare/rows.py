@@ -59,7 +59,7 @@ def rows_after(table: Table, query: str, after: int = 0, cells: str = "cell/") -
 
     query: the comparison's.
     cells: address of the trials behind a cell, as seen from the page."""
-    last = after + max(1, AT_ONCE // len(table.series))
+    last = after + max(AT_ONCE // max(len(table.series), 1), 1)
     parts, passed = [], 0
     for number, section in enumerate(table.sections, 1):
         chosen = slice(max(after - passed, 0), max(last - passed, 0))
