@@ -25,12 +25,14 @@ def main() -> None:
 
     from results.models import Member
     from results.models.audit import Role
+    from tests import single_values
     from tests.warehouses import WAREHOUSES
 
     parser = argparse.ArgumentParser(description="Serve a made-up warehouse.")
     parser.add_argument("warehouse", choices=sorted(WAREHOUSES))
     chosen = parser.parse_args().warehouse
     call_command("migrate", verbosity=0)
+    single_values.allow()
     call_command("compilemessages", verbosity=0)
     WAREHOUSES[chosen]()
     look = User.objects.create_user("look", password="look")

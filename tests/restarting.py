@@ -20,6 +20,7 @@ from django.db import connection, connections
 
 from bootstrap import account, agent, places, ports, sweep
 from bootstrap.account import Account
+from tests import single_values
 from tests.conftest import surrounding
 
 USER = DATABASE = "teiten"
@@ -110,6 +111,7 @@ def in_place() -> Iterator[Warehouse]:
         known.update(warehouse.settings)
         try:
             call_command("migrate", verbosity=0)
+            single_values.allow()
             yield warehouse
         finally:
             connection.close()

@@ -62,6 +62,8 @@ class Capabilities(Endpoint):
     def get_queryset(self) -> QuerySet[Any]:
         """Return the newest answers: their ids as one array, as there are thousands, which Django would write one by
         one."""
+        if not self.ids:
+            return super().get_queryset().none()
         among = RawSQL("results_document.id = ANY(%s::bigint[])", [sql.array(self.ids)], output_field=BooleanField())
         return super().get_queryset().filter(among)
 

@@ -403,8 +403,6 @@ def test_an_alert_against_one_run_has_the_ratios_of_the_comparison_that_it_links
 
 # of the templates: those walked above, and those in which the word says something else
 TEMPLATES = {
-    "access_methods/_cell.html",
-    "access_methods/_table.html",
     "changes/_changes.html",  # walked in test_changes.py, as its rows are
     "changes/_rows.html",
     "citations/detail.html",
@@ -423,7 +421,8 @@ TEMPLATES = {
     "comparison/_figure.html",  # a link to the method
     "comparison/_published.html",  # that there is none
     "reports/edition.html",  # a link to the method
-    "comparison/_table.html",  # means over many cells, and headings
+    "comparison/_rows.html",  # means over many cells
+    "comparison/_table.html",  # how the table is read
     "diff/_diff.html",  # what withholds verdicts
     "trends/_changes.html",  # changes of level, which no comparison judges
     "trends/_trends.html",
@@ -451,7 +450,14 @@ FIELDS = {
     "VersionMean": {"high", "low", "ratio"},  # over many rows
     "Warned": {"p"},  # of a drift
 }
-TEXTS = {"webapp/management/terminal.py", "workers/alerting.py", "workers/research_archive.py"}  # the last: of sizes
+TEXTS = {
+    "webapp/management/terminal.py",
+    "workers/alerting.py",
+    "workers/research_archive.py",  # of sizes
+    "webapp/compare/rows.py",  # of the comparison's table
+    "webapp/templatetags/access_methods.py",
+    "webapp/templatetags/teiten.py",
+}
 
 
 def test_every_template_field_and_text_that_shows_a_ratio_or_verdict_is_listed() -> None:
@@ -466,5 +472,6 @@ def test_every_template_field_and_text_that_shows_a_ratio_or_verdict_is_listed()
     fields = {name: names & schema.get("properties", {}).keys() for name, schema in schemas.items()}
     assert {name: own for name, own in fields.items() if own} == FIELDS
     sources = [*(ROOT / "webapp/management").rglob("*.py"), *(ROOT / "workers").glob("*.py")]
+    sources += [*(ROOT / "webapp/templatetags").glob("*.py"), ROOT / "webapp/compare/rows.py"]
     texts = {str(path.relative_to(ROOT)) for path in sources if re.search(r"\bratio\b|verdict\.", path.read_text())}
     assert texts == TEXTS
