@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -94,14 +95,19 @@ def execute(text: str, params: Mapping[str, Any] | None = None) -> int:
 
 
 def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -> int:
-    """COPY rows into a table, inside the current transaction; return how many. Raises the errors that queries do."""
+    """COPY rows into a table, inside the current transaction; return how many. Without any nothing is sent. Raises the
+    errors that queries do."""
+    rows_left = iter(records)
+    first = next(rows_left, None)
+    if first is None:
+        return 0
     statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
         compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
     )
     reading.from_primary()
     count = 0
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
-        for record in records:
+        for record in chain([first], rows_left):
             target.write_row(list(map(_copied, record)))
             count += 1
     return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -37,3 +37,8 @@ def test_arrays_are_copied_as_they_are() -> None:
     assert sql.copy("results_arrays", ("numbers", "texts"), rows) == 2
     stored = sql.tuples(Arrays, "SELECT numbers, texts FROM results_arrays", {})
     assert repr([tuple(row) for row in stored]) == repr(rows)
+
+
+def test_where_there_are_no_rows_nothing_is_copied(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert sql.copy("results_layeruse", ("run_id", "attempt_id", "node", "layer_id"), iter(())) == 0

@@ -108,7 +108,8 @@ def test_the_trials_of_a_large_import_come_in_pages_that_all_lead_to_its_file(me
     run = imported(member, text_file("many.csv", table))
     address = f"/imports/{models.Publication.objects.get().slug}/"
     trials = list(run.trials.order_by("position").values_list("pk", flat=True))
-    pages, query = [], ""
+    pages: list[list[int]] = []
+    query = ""
     while not pages or query:
         text = page_text(stranger.get(f"{address}{query}"))
         pages.append([int(pk) for pk in re.findall(r'<th scope="row">\s*<a href="/trials/(\d+)/">', text)])
