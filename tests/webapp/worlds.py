@@ -100,6 +100,7 @@ def page_addresses(bundles: Path) -> Callable[[str], str]:
     parameters = dict.fromkeys(("runs:blocks", "runs:remove"), f"?run={run.pk}")
     parameters |= {"plans:ready-form": "?agents.primary=db1&installations=16.9"}
     parameters |= {"comparison-cell": f"?run={run.pk}&at={its['clients']}&of={its['installation']}"}
+    parameters |= {"comparison-rows": f"?run={run.pk}"}
 
     def of(name: str) -> str:
         if name in bare or (":" not in name and name not in more):

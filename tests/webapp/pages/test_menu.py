@@ -20,6 +20,7 @@ NOT_IN_THE_MENU = {
     "now": "a part of the front page",
     "lately": "a part of the front page",
     "comparison-cell": "a part of a comparison",
+    "comparison-rows": "a part of a comparison",
     "runs:blocks": "asked for from a comparison",
     "runs:remove": "asked for from a run or the list of runs",
     "account:sign-in": "in the bar",

@@ -34,6 +34,7 @@ READING = [
     "trials:flame",
     "comparison",
     "comparison-cell",
+    "comparison-rows",
     "changes",
     "diff",
     "flame",
