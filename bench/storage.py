@@ -139,11 +139,12 @@ def _vacuum() -> None:
 def _size(table: str) -> Size:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_relation_size(oid), coalesce(pg_total_relation_size(nullif(reltoastrelid, 0)), 0),"
-            " pg_indexes_size(oid) FROM pg_class WHERE oid = %s::regclass",
-            [f"results_{table}"],
+            "SELECT sum(pg_relation_size(oid)), sum(coalesce(pg_total_relation_size(nullif(reltoastrelid, 0)), 0)),"
+            " sum(pg_indexes_size(oid)) FROM pg_class WHERE relkind = 'r'"
+            " AND oid IN (SELECT %(table)s::regclass UNION SELECT relid FROM pg_partition_tree(%(table)s))",
+            {"table": f"results_{table}"},
         )
-        return Size(*cursor.fetchone())
+        return Size(*map(int, cursor.fetchone()))
 
 
 def drawn(parsed: ParsedTrial, length_s: int, draw: random.Random) -> ParsedTrial:

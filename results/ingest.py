@@ -171,11 +171,11 @@ def store_series(attempts: Iterable[tuple[int, int, Iterable[Series]]]) -> None:
     """Store series of attempts, (run, attempt, its series), those that share their times together. Who reads
     `results_series` has each alone."""
     records = (
-        (run_id, attempt_id, *_group(group))
+        (run_id, attempt_id, place, *_group(group))
         for run_id, attempt_id, series in attempts
-        for group in series_groups(replace_fields(one, label=one.label[:200]) for one in series)
+        for place, group in enumerate(series_groups(replace_fields(one, label=one.label[:200]) for one in series), 1)
     )
-    sql.copy("results_seriesgroup", ("run_id", "attempt_id", *_GROUP_COLUMNS), records)
+    sql.copy("results_seriesgroup", ("run_id", "attempt_id", "place", *_GROUP_COLUMNS), records)
 
 
 def store_metrics(metrics: Iterable[Metric], *, private: bool) -> None:

@@ -12,10 +12,12 @@ from django.conf import settings
 from django.utils import translation
 from xdist.scheduler import LoadScopeScheduling
 
+from results import ranges
 from results.viewer import EVERYTHING, read_as
 from tests import single_values
 from webapp import catalogues
 
+RUNS_OF_TESTS = 20_000
 ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
 # Tests change rows that never change elsewhere, and roll back: answers are kept only in the tests of that.
 settings.CACHES["answers"]["BACKEND"] = "django.core.cache.backends.dummy.DummyCache"
@@ -158,9 +160,11 @@ def agent_environment() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """The test database, in which single values can be changed."""
+    """The test database, in which single values can be changed, and which has partitions for more runs than tests make:
+    one that is made within a test's transaction is rolled back with it."""
     with django_db_blocker.unblock():
         single_values.allow()
+        ranges.make(0, RUNS_OF_TESTS)
 
 
 @pytest.fixture(scope="session")

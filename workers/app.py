@@ -67,6 +67,7 @@ app.conf.update(
             "options": {"expires": 60.0},
         },
         "check schedules": {"task": "workers.tasks.check_schedules", "schedule": 60.0, "options": {"expires": 60.0}},
+        "make ranges": {"task": "workers.tasks.make_ranges", "schedule": 300.0, "options": {"expires": 300.0}},
         "prune agents": {"task": "workers.tasks.prune_all", "schedule": 60.0, "options": {"expires": 60.0}},
     },
 )

@@ -25,7 +25,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from results import alerts, hostfactors, models, runs, scheduled_runs, warehouse
+from results import alerts, hostfactors, models, ranges, runs, scheduled_runs, warehouse
 from results.domain.errors import AgentError, PlanError, StateError, TeitenError
 from results.domain.matrix.program_needs import MissingProgramsError, ProgramNeed
 from results.domain.messages import gettext_lazy as _
@@ -364,6 +364,13 @@ def check_schedules() -> None:
     """Start what the schedules have due although beat did not say so, and note what was missed."""
     for plan_id in scheduled_runs.plans_due(timezone.now()):
         _send(start_plan, plan_id)
+
+
+@app.task
+@_skipped_while_away()
+def make_ranges() -> None:
+    """Have the partitions of the runs that come next."""
+    ranges.make_ahead()
 
 
 @app.task

@@ -172,13 +172,16 @@ class Measurement(models.Model):
 
 class SeriesGroup(models.Model):
     """The series of one node that share their times; see `results.domain.measurement.series_groups.SeriesGroup`. What
-    `Series` reads, one by one.
+    `Series` reads, one by one. Partitioned by ranges of runs (`results.ranges`).
 
+    place: which of the attempt's, from 1
     times_s: time of each value; null where they are step_s apart
     """
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    pk = models.CompositePrimaryKey("run_id", "attempt_id", "place")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series_groups")
+    place = models.IntegerField()
     node = models.CharField(max_length=63)
     start_s = models.FloatField()
     step_s = models.FloatField()
@@ -192,7 +195,7 @@ class SeriesGroup(models.Model):
     objects = OfVisibleRuns["SeriesGroup"]()
 
     class Meta:
-        ordering = ["attempt", "id"]
+        ordering = ["attempt", "place"]
 
 
 class Series(models.Model):
@@ -274,7 +277,7 @@ class CheckedBuild(models.Model):
 
 class Histogram(models.Model):
     """Exact latency counts of one script on one client, and its heat map; see `measurement.histogram`. The view
-    `results_histogram` has them as arrays."""
+    `results_histogram` has them as arrays. Partitioned by ranges of runs (`results.ranges`)."""
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id", "node", "label")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)

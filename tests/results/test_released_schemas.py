@@ -19,9 +19,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from results import models
+from results import models, ranges
 from results.backups.writing import back_up
 from tests import single_values
+from tests.conftest import RUNS_OF_TESTS
 from tests.databases import as_warehouse, empty_database, schema
 from tests.released import FOLDER
 
@@ -51,6 +52,12 @@ def newest(transactional_db: None) -> list[str]:
     """The schema of a warehouse that is made today."""
     with single_values.refused():
         return schema(connection.settings_dict["NAME"])
+
+
+def schema_for_tests() -> list[str]:
+    """The schema of the warehouse, with partitions for as many runs as that of the tests has."""
+    ranges.make(0, RUNS_OF_TESTS)
+    return schema(connection.settings_dict["NAME"])
 
 
 def stored() -> dict[str, list[Row]]:
@@ -93,7 +100,7 @@ def test_no_row_is_lost_or_changed_but_as_is_said(newest: list[str], released: s
         columns = set(rows[0]) if rows else set()
         kept = [{name: row[name] for name in columns & set(row)} for row in after[table]]
         assert by_text(kept) == by_text(rows), table
-    assert schema(connection.settings_dict["NAME"]) == newest
+    assert schema_for_tests() == newest
 
 
 def test_what_migrations_add_follows_from_what_was_stored(released: str) -> None:
@@ -146,7 +153,7 @@ def test_a_backup_of_it_gets_the_newest_tables_where_it_is_restored(
     with empty_database() as name, as_warehouse(name):
         call_command("restore", tmp_path / "backup", stdout=out)
         after = stored()
-        assert schema(name) == newest
+        assert schema_for_tests() == newest
     assert re.search(r"It was of an older Teiten: [1-9]\d* migrations? applied\.", out.getvalue())
     assert {table: len(after[table]) for table in before} == {table: len(rows) for table, rows in before.items()}
 
