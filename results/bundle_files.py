@@ -20,6 +20,7 @@ from results.bundle_storage import storage
 from results.domain.errors import AwayError, IngestError, StateError
 from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
+from results.ranges import archives
 
 LEAST_FREE_BYTES = 1024**3  # with less no trial starts: the room is for those that run
 _LOCK = "hashtext('raw files')"
@@ -58,6 +59,12 @@ def remove_bundle(stored: str) -> str:
     except OSError as error:
         return f"{storage().shown(stored)}: {error.strerror}"
     return ""
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file, hex. Raises OSError."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def place_bundle(path: Path, stored: str, sha256: str) -> bool:
@@ -109,8 +116,8 @@ def storage_away(error: OSError) -> AwayError:
 
 def _require_same(stored: str, sha256: str) -> None:
     """Raise IngestError where the file in a bundle's place is another one."""
-    with storage().file(stored) as path, path.open("rb") as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() == sha256:
+    with storage().file(stored) as path:
+        if checksum(path) == sha256:
             return
     raise IngestError(
         _("There is another file in the place of the bundle."),
@@ -173,11 +180,12 @@ def removing_bundles() -> Iterator[None]:
 
 
 def named_bundles() -> Iterator[tuple[str, str]]:
-    """Yield path and checksum of each bundle that the warehouse names, in the order of their paths. Trials of one
-    imported table share one."""
+    """Yield path and checksum of each bundle that the warehouse names, in the order of their paths, and then of each
+    archive of detached ranges. Trials of one imported table share one."""
     named = models.Attempt._base_manager.exclude(bundle="").values("bundle").order_by("bundle")
     for row in named.annotate(sha256=Max("bundle_sha256")).iterator(chunk_size=2000):
         yield row["bundle"], row["sha256"]
+    yield from archives()
 
 
 def _ask(function: str) -> bool:

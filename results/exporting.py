@@ -37,6 +37,7 @@ from results.domain.research_object.facts import (
 )
 from results.domain.states import ENDED_RUNS, AttemptState, TrialState
 from results.ingest import numbers_hash
+from results.ranges import require_attached
 from results.runs import require_measured
 
 PLAN, LAYERS, CHECKSUMS = "plan.toml", "layers.json", "sha256sums.txt"
@@ -62,8 +63,8 @@ class Export:
 
 
 def export(run_id: int) -> Export:
-    """Return the archive of a run. Raises Run.DoesNotExist, StateError for a run that has not ended and for published
-    figures, ArchiveError where raw files are missing, or are more than an import reads."""
+    """Return the archive of a run. Raises Run.DoesNotExist, StateError for a run that has not ended or whose series are
+    detached and for published figures, ArchiveError where raw files are missing, or are more than an import reads."""
     run = models.Run.objects.get(pk=run_id)
     require_measured(run)
     if run.state not in ENDED_RUNS:
@@ -75,6 +76,7 @@ def export(run_id: int) -> Export:
         raise StateError(what, todo=_("Wait for it, or cancel what is left of it."))
     if run.making:
         raise StateError(_("Trials of run {run} are still being made.", run=run.pk), todo=_("Try again in a minute."))
+    require_attached([run.pk])
     attempts = models.Attempt.objects.defer(*_LARGE_COLUMNS)
     trials = list(run.trials.prefetch_related("configuration", Prefetch("attempts", attempts)))
     _require_bundles(trials)

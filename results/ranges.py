@@ -5,13 +5,18 @@ one takes locks that a transaction which stores something waits for, and waits f
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import LockNotAvailable
 
 from results import models
+from results.domain.errors import StateError
+from results.domain.messages import Message
+from results.domain.messages import gettext_lazy as _
 
 RUNS = 1_000
+TABLES = ("results_seriesgroup", "results_packedhistogram")
 log = logging.getLogger(__name__)
 
 
@@ -42,3 +47,53 @@ def make_ahead() -> bool:
         log.info("no partitions were made ahead: %s", error)
         return False
     return made
+
+
+def detached(run_ids: Iterable[int]) -> models.DetachedRange | None:
+    """Return the first range of these runs whose series and histograms are in an archive; None where there is none. One
+    query."""
+    firsts = {run_id // RUNS * RUNS for run_id in run_ids}
+    return models.DetachedRange.objects.filter(first_run__in=firsts).order_by("first_run").first()
+
+
+def archives() -> list[tuple[str, str]]:
+    """Return path and checksum of each archive of a detached range; none of a warehouse that is older than these. Two
+    queries."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('results_detachedrange') IS NULL")
+        if cursor.fetchone()[0]:
+            return []
+    return list(models.DetachedRange.objects.values_list("archive", "archive_sha256"))
+
+
+def require_attached(run_ids: Iterable[int]) -> None:
+    """Raise StateError where series and histograms of one of these runs are in an archive. One query."""
+    if found := detached(run_ids):
+        raise StateError(
+            _("Series and histograms of runs {first} to {last} are in an archive.", **bounds(found)),
+            where=found.archive,
+            why=detached_since(found),
+            todo=_("An administrator brings them back: manage.py ranges --attach {first}", first=found.first_run),
+        )
+
+
+def bounds(found: models.DetachedRange) -> dict[str, int]:
+    """The first and last number that a run of the range can have."""
+    return {"first": found.first_run, "last": found.first_run + RUNS - 1}
+
+
+def why_missing(run_ids: Iterable[int]) -> str:
+    """Return where series and histograms of these runs are, in words that follow a colon; '' where they would be in the
+    warehouse. One query."""
+    if (found := detached(run_ids)) is None:
+        return ""
+    return _(
+        "in an archive since {date}, with those of all runs from {first} to {last}; an administrator brings them back "
+        "by manage.py ranges --attach {first}",
+        date=f"{found.detached_at:%Y-%m-%d}",
+        **bounds(found),
+    )
+
+
+def detached_since(found: models.DetachedRange) -> Message:
+    return _("They were detached on {date} by {user}.", date=f"{found.detached_at:%Y-%m-%d}", user=found.detached_by)

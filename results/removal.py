@@ -18,6 +18,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.units import format_quantity
 from results.queries.runs.loss import RunLoss, run_losses
 from results.queries.runs.runs import DELETE_RUN
+from results.ranges import require_attached
 from results.runs import RESTORE_RUN, audit
 from results.standing import lock_runs
 
@@ -57,7 +58,7 @@ def _set_archived(run_ids: Sequence[int], actor: str, *, archived: bool) -> int:
 
 def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
     """Delete runs with their trials, measurements and raw files. Raises NotFound, and StateError for runs that have not
-    ended, that a citation holds, for published figures, and while a backup is being taken.
+    ended, that a citation holds, whose series were detached, for published figures, and while a backup is being taken.
 
     The files go after the rows are gone for sure: a transaction that fails loses nothing."""
     with removing_bundles():
@@ -68,6 +69,7 @@ def delete_runs(run_ids: Sequence[int], actor: str) -> Deleted:
 @transaction.atomic
 def _delete_rows(run_ids: Sequence[int], actor: str) -> tuple[RunLoss, ...]:
     lock_runs(run_ids, deleting=True)
+    require_attached(run_ids)
     losses = run_losses(run_ids)
     _refuse("deleted", [(one, one.keeps_it) for one in losses])
     private = set(models.Run.objects.filter(pk__in=run_ids, private=True).values_list("pk", flat=True))

@@ -16,6 +16,7 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState
 from results.ingest import Difference
 from results.models import Attempt
+from results.ranges import require_attached
 from workers import registry
 from workers.bundle import reader
 from workers.bundle.writer import checksum
@@ -61,7 +62,9 @@ def _reread_attempt(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadA
 
 
 def _compare(attempt: Attempt, replace: bool, with_gaps: bool) -> RereadAttempt:
-    """Raises TeitenError for a bundle that is not there, is another one, or cannot be stored."""
+    """Raises TeitenError for a bundle that is not there, is another one, or cannot be stored, and for an attempt whose
+    series were detached."""
+    require_attached([attempt.run_id])
     parsed = _read(attempt)
     differences = tuple(ingest.differences(parsed, attempt.pk))
     kept_for = tuple(_lost(parsed, attempt, differences)) if replace and not with_gaps else ()

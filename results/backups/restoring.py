@@ -29,6 +29,7 @@ from results.bundle_storage import storage
 from results.domain.errors import BackupError, IngestError
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import ngettext_lazy
+from results.ranges import archives
 
 _SHOWN = 5
 
@@ -193,7 +194,7 @@ def _compare_counts(manifest: Manifest) -> None:
             runs=_count(cursor, "results_run"),
             trials=_count(cursor, "results_trial"),
             measurements=_count(cursor, "results_measurement"),
-            bundles=_count(cursor, "results_attempt", "DISTINCT nullif(bundle, '')"),
+            bundles=_count(cursor, "results_attempt", "DISTINCT nullif(bundle, '')") + len(archives()),
         )
     if counts != manifest.counts:
         raise BackupError(

@@ -18,6 +18,7 @@ from results.models.measurements import (
     SeriesGroup,
 )
 from results.models.plans import MissedRuns, Plan
+from results.models.ranges import DetachedRange
 from results.models.reports import Draft, Edition, Report
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
 from results.models.uploads import Upload
@@ -34,6 +35,7 @@ __all__ = [
     "Cluster",
     "CommandText",
     "Configuration",
+    "DetachedRange",
     "Document",
     "Draft",
     "Edition",

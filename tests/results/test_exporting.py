@@ -120,7 +120,7 @@ def test_an_export_asks_five_queries_an_attempt(source: models.Run) -> None:
     with CaptureQueriesContext(connection) as queries:
         list(export(source.pk).chunks)
     stored = models.Attempt.objects.exclude(ingested_at=None).count()
-    assert (len(queries), stored) == (7 + 5 * stored, 7)
+    assert (len(queries), stored) == (8 + 5 * stored, 7)
 
 
 @pytest.mark.parametrize(

@@ -98,12 +98,12 @@ def test_what_is_asked_of_one_run_is_read_from_one_partition() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_making_ahead_gives_up_where_something_is_being_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges, "RUNS", FAR)  # the next range is one that is not there
-    with psycopg.connect(surrounding_of_tests()) as other:
+    with psycopg.connect(own_database()) as other:
         other.execute("LOCK TABLE results_attempt IN ROW EXCLUSIVE MODE")
         assert not ranges.make_ahead()
         assert partitions(FAR) == []
 
 
-def surrounding_of_tests() -> str:
+def own_database() -> str:
     """The address of the tests' own database."""
     return f"{surrounding('TEITEN_DATABASE_URL').rpartition('/')[0]}/{connection.settings_dict['NAME']}"

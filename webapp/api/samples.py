@@ -15,6 +15,7 @@ from results.domain.measurement.parsed_trial import Latencies
 from results.domain.measurement.series import Series
 from results.queries.runs.documents import DocumentRow, documents_of
 from results.queries.runs.trials import histograms_of, series_of, shown_attempt
+from results.ranges import require_attached
 from webapp.api.common import Endpoint, SinglePage, attempt_number
 from webapp.api.trials import ATTEMPT
 from webapp.api.values import FiniteFloatField, ValueSerializer
@@ -74,7 +75,10 @@ class TrialSeries(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        return self.respond_all(series_of(attempt.id, request.query_params.getlist("name")))
+        series = series_of(attempt.id, request.query_params.getlist("name"))
+        if not series:
+            _require_attached(pk)
+        return self.respond_all(series)
 
 
 class TrialHistograms(Endpoint):
@@ -86,7 +90,10 @@ class TrialHistograms(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        return self.respond_all([_counts(latencies) for latencies in histograms_of(attempt.id)])
+        histograms = histograms_of(attempt.id)
+        if not histograms:
+            _require_attached(pk)
+        return self.respond_all(list(map(_counts, histograms)))
 
 
 class DocumentSerializer(ValueSerializer):
@@ -112,6 +119,11 @@ class TrialDocuments(Endpoint):
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
         return self.respond_all(documents_of(attempt.id, request.query_params.get("kind", "")))
+
+
+def _require_attached(trial_id: int) -> None:
+    """Raise StateError where what a trial lacks is in an archive. Two queries."""
+    require_attached(models.Trial.objects.filter(pk=trial_id).values_list("run_id", flat=True))
 
 
 def _counts(latencies: Latencies) -> LatencyCounts:

@@ -116,10 +116,14 @@ def _seconds(text: str) -> float | None:
     return seconds if math.isfinite(seconds) and 0 <= seconds < 1e9 else None
 
 
-def missing(trial: TrialDetail, attempt: AttemptRow, duration_s: float | None) -> list[Missing]:
-    """The usual tracks that the attempt has nothing for; none of a published figure."""
+def missing(trial: TrialDetail, attempt: AttemptRow, duration_s: float | None, archived: str) -> list[Missing]:
+    """The usual tracks that the attempt has nothing for; none of a published figure.
+
+    archived: where they are, as of `results.ranges.why_missing`"""
     if trial.publication or duration_s is None:
         return []
+    if archived:
+        return [Missing(gettext("Series and latencies"), localized(archived))]
     names = {head.name for head in trial.series}
     wanted = (
         (gettext("Transactions per second"), RATE, ""),

@@ -33,6 +33,7 @@ from results.queries.runs.trials import (
     shown_attempt,
     trial_detail,
 )
+from results.ranges import why_missing
 from webapp import bundles
 from webapp.access import actor, allows, needs, require_plan, scope_of
 from webapp.charts import topology, waits
@@ -124,7 +125,7 @@ def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], 
         "view": view,
         "duration_s": duration_s,
         "options": options(trial.series, view),
-        "missing": missing(trial, attempt, duration_s),
+        "missing": missing(trial, attempt, duration_s, "" if trial.series else why_missing([trial.run_id])),
         "event_key": event_key(attempt.events),
         "event_words": {event["kind"]: event_words(str(event["kind"])) for event in attempt.events},
         "stacks": "stacks" in kinds,

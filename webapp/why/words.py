@@ -288,6 +288,9 @@ def _has_latencies(side: Side) -> bool:
     return side.latencies is not None
 
 
+_DETACHED = ("", "latency_log")  # the workload itself and the collector of what `results.detaching` moves
+
+
 def missing(looks: Sequence[Look], has: Callable[[Side], bool], what: str, collector: str) -> tuple[str, ...]:
     """For each configuration without it why, and what else its collector could not gather."""
     names_by_text: dict[str, list[str]] = {}
@@ -303,6 +306,8 @@ def missing(looks: Sequence[Look], has: Callable[[Side], bool], what: str, colle
 def _why_not(side: Side, gaps: Sequence[Gap], what: str, collector: str) -> str:
     if side.published:
         why = gettext("figures that were not measured here have no such files.")
+    elif side.archived and collector in _DETACHED:
+        why = gettext("{where}.").format(where=localized(side.archived))
     elif gaps:
         why = " ".join(map(_gap, gaps))
     elif not collector:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from results import sql
 from results.domain.measurement.histogram import Histogram, merge, unpacked_histogram
+from results.ranges import require_attached
 
 
 class _Latencies(NamedTuple):
@@ -18,9 +19,10 @@ class _Latencies(NamedTuple):
 
 def percentiles(percent: float, parameters: Mapping[str, Any]) -> dict[tuple[int, str], int]:
     """Return (attempt, label) → the smallest latency, µs, with at least `percent` % of the transactions at or below it,
-    all clients together. One query.
+    all clients together. Two queries. Raises StateError where the latencies of a run are in an archive.
 
     parameters: `runs` and `configurations`, as of `replicates.sql`"""
+    require_attached(parameters["runs"])
     parts: dict[tuple[int, str], list[Histogram]] = {}
     for row in sql.tuples(_Latencies, sql.load(__file__, "latencies"), parameters):
         parts.setdefault((row.attempt_id, row.label), []).append(unpacked_histogram(row.latencies_us, row.counts))

@@ -21,7 +21,8 @@ SELECT
             SELECT FROM results_measurement
             WHERE attempt_id = line.attempt_id AND run_id = line.run_id AND metric_id = line.metric
         ) OR line.metric LIKE 'latency.p%%' AND EXISTS (
-            SELECT FROM results_packedhistogram WHERE attempt_id = line.attempt_id
+            SELECT FROM results_packedhistogram WHERE run_id = line.run_id AND attempt_id = line.attempt_id
+            UNION ALL SELECT FROM results_detachedrange WHERE first_run = line.run_id / 1000 * 1000
         )
     )), '{}') AS lost
 FROM line

@@ -17,6 +17,7 @@ from results.domain.statistics.metric_changes import MeasuredTrial, MetricChange
 from results.queries.comparison.compare import Comparison, Point
 from results.queries.comparison.freshness import Freshness
 from results.queries.why.families import Families
+from results.ranges import why_missing
 
 RATE, MEAN = "tps", "latency.mean"
 
@@ -67,6 +68,7 @@ class Side:
     series: (attempt, its series of RATE and MEAN).
     latencies: of all its trials together; None where none has them.
     with_latencies: trials that have.
+    archived: where series and latencies are that are not in the warehouse, as of `results.ranges.why_missing`.
     settings: node → content, of its first attempt."""
 
     point: Point
@@ -77,6 +79,7 @@ class Side:
     with_latencies: tuple[int, ...]
     settings: Mapping[str, Mapping[str, Any]]
     plans: Mapping[str, PlanOf]
+    archived: str = ""
 
     @property
     def trials(self) -> tuple[int, ...]:
@@ -244,6 +247,7 @@ class _Read:
 
     def side(self, point: Point, replicates: Sequence[MeasuredTrial]) -> Side:
         attempts = tuple(self.attempts[replicate.attempt_id] for replicate in point.values)
+        lacking = [one.run_id for one in attempts if one.attempt_id not in self.series.keys() | self.counts.keys()]
         settings: dict[str, Mapping[str, Any]] = {}
         plans: dict[str, PlanOf] = {}
         for one in attempts:
@@ -258,6 +262,7 @@ class _Read:
             with_latencies=tuple(one.trial_id for one in attempts if one.attempt_id in self.counts),
             settings=settings,
             plans=plans,
+            archived=why_missing(lacking) if lacking else "",
         )
 
     def _series(self, one: Attempt) -> tuple[Series, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
@@ -19,6 +17,7 @@ from results.domain.units import format_quantity
 from results.queries.shared.ids import NotFound
 from results.retention import Candidate, Retention, candidates, prune
 from webapp.language import joined
+from webapp.management.account import actor_of
 from webapp.management.command import WarehouseCommand, in_words
 
 MOST_DAYS = 36500
@@ -58,7 +57,7 @@ class Command(WarehouseCommand):
             raise CommandError(in_words(error)) from error
 
     def _remove(self, going: list[Candidate], retention: Retention) -> None:
-        actor = f"command prune_bundles ({_account()})"
+        actor = actor_of("prune_bundles")
         files = size = 0
         left: list[str] = []
         for one in going:
@@ -109,11 +108,3 @@ def _line(one: Candidate) -> str:
         loss.measurements,
     )
     return text.format(run=run, n=loss.measurements)
-
-
-def _account() -> str:
-    """Return the name of the account that this process runs as, or its number where it has none."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return f"uid {os.getuid()}"
