@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -59,7 +60,7 @@ def run_ranges() -> list[RunRange]:
     detached = models.DetachedRange.objects.in_bulk()
     with connection.cursor() as cursor:
         cursor.execute(sql.load(__file__), {"size": RUNS, "ended": list(ENDED_RUNS), "tables": list(TABLES)})
-        return [RunRange(*row, detached=detached.get(row[0])) for row in cursor.fetchall()]
+        return [replace(one, detached=detached.get(one.first)) for one in starmap(RunRange, cursor.fetchall())]
 
 
 def detach(first_run: int, actor: str) -> models.DetachedRange:
