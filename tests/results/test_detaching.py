@@ -168,7 +168,7 @@ def test_a_trial_that_is_repeated_meanwhile_keeps_its_own(measured: models.Run) 
     trial.refresh_from_db()
     attempt_at(trial)
     attempt = models.Attempt.objects.filter(trial=trial).latest("pk")
-    assert series_of(attempt.pk)
+    assert series_of(measured.pk, attempt.pk)
     repeated = ingest.numbers_hash(attempt.pk)
     detaching.attach(first_of(measured), ACTOR)
     assert hashes(measured) == before | {attempt.pk: repeated}
@@ -244,7 +244,7 @@ def test_a_damaged_archive_brings_nothing_back(old: models.Run, bundles: Path, d
     path.write_bytes(content)
     detaching.attach(first_of(old), ACTOR)
     counted = models.Trial.objects.filter(run=old, state="done").values_list("attempt", flat=True)
-    assert all(map(histograms_of, counted))
+    assert all(histograms_of(old.pk, attempt) for attempt in counted)
 
 
 def test_a_reference_to_their_latencies_is_not_called_lost(old: models.Run) -> None:

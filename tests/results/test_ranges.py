@@ -64,8 +64,8 @@ def test_a_run_whose_range_has_no_partition_gets_one_with_it() -> None:
         trial = run.trials.select_related("configuration").first()
         attempt = factories.finish(trial)
         assert stored_in(run) == {f"{table}_from_{number}" for table in TABLES}
-        assert series_of(attempt.pk)
-        assert histograms_of(attempt.pk)
+        assert series_of(run.pk, attempt.pk)
+        assert histograms_of(run.pk, attempt.pk)
     first.delete()
     assert stored_in(first) == set()
     assert len(stored_in(second)) == 2

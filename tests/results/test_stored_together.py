@@ -40,7 +40,7 @@ def test_every_value_is_read_to_the_last_bit(attempt: models.Attempt, values: li
     models.SeriesGroup.objects.filter(attempt=attempt).delete()
     series = [Series(f"s{n}", "primary", "%", -0.5, 1.0, tuple(some)) for n, some in enumerate(values)]
     add_series(attempt, *series)
-    assert [bits(one.values) for one in series_of(attempt.pk)] == [bits(one.values) for one in series]
+    assert [bits(one.values) for one in series_of(attempt.run_id, attempt.pk)] == [bits(one.values) for one in series]
 
 
 def test_one_series_is_read_of_those_that_share_its_times(attempt: models.Attempt) -> None:
@@ -49,7 +49,7 @@ def test_one_series_is_read_of_those_that_share_its_times(attempt: models.Attemp
     longer = Series("b", "standby", "%", 0.0, 1.0, (1.0,) * 70_000, "x" * 300)
     add_series(attempt, *some, longer)
     assert models.SeriesGroup.objects.filter(attempt=attempt).count() == 2
-    assert series_of(attempt.pk, ["b"]) == [some[1], replace(longer, label="x" * 200)]
+    assert series_of(attempt.run_id, attempt.pk, ["b"]) == [some[1], replace(longer, label="x" * 200)]
     heads = [(one.name, one.length) for one in trial_detail(attempt.trial_id).series]
     assert heads == [("a", 3), ("b", 3), ("b", 70_000), ("c", 3)]
 

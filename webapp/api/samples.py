@@ -75,9 +75,9 @@ class TrialSeries(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        series = series_of(attempt.id, request.query_params.getlist("name"))
+        series = series_of(attempt.run_id, attempt.id, request.query_params.getlist("name"))
         if not series:
-            _require_attached(pk)
+            require_attached([attempt.run_id])
         return self.respond_all(series)
 
 
@@ -90,9 +90,9 @@ class TrialHistograms(Endpoint):
     def list(self, request: Request, pk: int) -> Response:
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
-        histograms = histograms_of(attempt.id)
+        histograms = histograms_of(attempt.run_id, attempt.id)
         if not histograms:
-            _require_attached(pk)
+            require_attached([attempt.run_id])
         return self.respond_all(list(map(_counts, histograms)))
 
 
@@ -119,11 +119,6 @@ class TrialDocuments(Endpoint):
         with missing_is_404():
             attempt = shown_attempt(pk, attempt_number(request))
         return self.respond_all(documents_of(attempt.id, request.query_params.get("kind", "")))
-
-
-def _require_attached(trial_id: int) -> None:
-    """Raise StateError where what a trial lacks is in an archive. Two queries."""
-    require_attached(models.Trial.objects.filter(pk=trial_id).values_list("run_id", flat=True))
 
 
 def _counts(latencies: Latencies) -> LatencyCounts:

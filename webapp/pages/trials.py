@@ -67,7 +67,7 @@ def detail(request: HttpRequest, trial_id: int) -> HttpResponse:
     trial = trial_detail(trial_id, number(request.GET.get("attempt", "")))
     attempt = trial.attempt
     view = time_view(request.GET, trial.series)
-    series = series_of(attempt.id, (*NAMES, *topology.NAMES, *series_names(view))) if attempt else []
+    series = series_of(trial.run_id, attempt.id, (*NAMES, *topology.NAMES, *series_names(view))) if attempt else []
     agents: Mapping[str, str] = trial.spec.get("agents", {})
     context = {
         "trial": trial,
@@ -116,12 +116,11 @@ def _attempt(trial: TrialDetail, attempt: AttemptRow, series: Sequence[Series], 
     heads = document_heads(attempt.id)
     kinds = {head.kind for head in heads}
     duration_s = _duration_s(attempt)
+    latencies = histograms_of(trial.run_id, attempt.id)
     return {
         "phases": phases(attempt),
         "steps": [(steps, steps_of_trial(steps)) for steps in steps_of(attempt.id)],
-        "figure": timeline(
-            series, histograms_of(attempt.id), attempt.events, duration_s, trial.spec.get("agents", {}), view
-        ),
+        "figure": timeline(series, latencies, attempt.events, duration_s, trial.spec.get("agents", {}), view),
         "view": view,
         "duration_s": duration_s,
         "options": options(trial.series, view),

@@ -29,6 +29,7 @@ class AttemptRow:
     `measurement.parsed_trial`."""
 
     id: int
+    run_id: int
     number: int
     state: str
     worker: str
@@ -221,7 +222,7 @@ def trial_detail(trial_id: int, attempt: int | None = None) -> TrialDetail:
     head = heads[0]
     attempts = _attempts(_ATTEMPTS, {"trial_id": trial_id})
     shown = _shown(head, attempts, attempt)
-    of = {"attempt_id": shown.id if shown else None}
+    of = {"run_id": head.run_id, "attempt_id": shown.id if shown else None}
     fields = {name: value for name, value in vars(head).items() if name not in ("configuration_id", "attempt_id")}
     fields |= {name: masked_spec(fields[name]) for name in ("spec", "dimensions", "levels")}
     fields["error"] = _error(fields["error"])
@@ -253,9 +254,9 @@ def _texts(row: AttemptRow, name: str) -> Any:
     return tuple(with_messages(name, value)) if name in TEXTS else value
 
 
-def series_of(attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
-    """The series named, or all, of one attempt; gaps are NaN. One query."""
-    series = sql.rows(Series, _SERIES, {"attempt_id": attempt_id, "names": list(names)})
+def series_of(run_id: int, attempt_id: int, names: Sequence[str] = ()) -> list[Series]:
+    """The series named, or all, of one attempt of a run; gaps are NaN. One query, of one partition."""
+    series = sql.rows(Series, _SERIES, {"run_id": run_id, "attempt_id": attempt_id, "names": list(names)})
     return [replace(one, label=wait_event(one.label)) if one.name == WAITS else one for one in series]
 
 
@@ -264,9 +265,9 @@ def _with_newest_names(rows: Sequence[MeasurementRow]) -> list[MeasurementRow]:
     return [replace(row, label=wait_event(row.label)) if row.metric == WAITS else row for row in rows]
 
 
-def histograms_of(attempt_id: int) -> list[Latencies]:
-    """The exact latency counts of one attempt, a row a (client, script). One query."""
-    return [row.latencies() for row in sql.rows(_Counts, _HISTOGRAMS, {"attempt_id": attempt_id})]
+def histograms_of(run_id: int, attempt_id: int) -> list[Latencies]:
+    """The exact latency counts of one attempt of a run, a row a (client, script). One query, of one partition."""
+    return [row.latencies() for row in sql.rows(_Counts, _HISTOGRAMS, {"run_id": run_id, "attempt_id": attempt_id})]
 
 
 def shown_attempt(trial_id: int, number: int | None = None) -> AttemptRow:
@@ -358,7 +359,7 @@ def _shown(head: _Head, attempts: Sequence[AttemptRow], number: int | None) -> A
 
 _WORDED = ("phases", "commands", "checks", "events", "gaps", "notes")
 _ATTEMPT = """
-SELECT attempt.id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
+SELECT attempt.id, attempt.run_id, attempt.number, attempt.state, attempt.worker, attempt.started_at, attempt.ended_at,
     attempt.measured_from, attempt.measured_to, attempt.error::json, attempt.bundle, attempt.bundle_sha256,
     attempt.bundle_bytes, attempt.bundle_removed_at, attempt.bundle_removed_by, attempt.phases::json,
     results_commands(attempt.commands)::json AS commands, attempt.checks::json, attempt.files::json,
@@ -379,7 +380,7 @@ ORDER BY metric.name, measurement.node, measurement.id
 """
 _SERIES_HEADS = """
 SELECT name, node, label, unit, length FROM results_series
-WHERE attempt_id = %(attempt_id)s ORDER BY name, node, label
+WHERE run_id = %(run_id)s AND attempt_id = %(attempt_id)s ORDER BY name, node, label
 """
 _LAYERS = """
 SELECT use.node, layer.kind, layer.hash, layer.content::json AS content
@@ -398,12 +399,12 @@ ORDER BY trial.block, trial.position
 """
 _SERIES = """
 SELECT name, node, unit, start_s, step_s, values, label, coalesce(times_s, '{}') AS times_s FROM results_series
-WHERE attempt_id = %(attempt_id)s AND (%(names)s::text[] = '{}' OR name = ANY(%(names)s))
+WHERE run_id = %(run_id)s AND attempt_id = %(attempt_id)s AND (%(names)s::text[] = '{}' OR name = ANY(%(names)s))
 ORDER BY name, node, label
 """
 _HISTOGRAMS = """
 SELECT node, label, latencies_us, counts, heat_seconds, heat_buckets, heat_counts FROM results_packedhistogram
-WHERE attempt_id = %(attempt_id)s ORDER BY node, label
+WHERE run_id = %(run_id)s AND attempt_id = %(attempt_id)s ORDER BY node, label
 """
 
 

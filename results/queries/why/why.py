@@ -164,7 +164,8 @@ def why(comparison: Comparison, base: Point, other: Point, known: Freshness | No
     """Two cells of a comparison. Ten queries, whatever the number of trials and of metrics, one less where `freshness`
     of the runs is known already, one more for a saved reference."""
     ids = [replicate.attempt_id for point in (base, other) for replicate in point.values]
-    of = {"attempts": ids, "left": len(base.values), "names": [RATE, MEAN]}
+    runs = list({replicate.run_id for point in (base, other) for replicate in point.values})
+    of = {"runs": runs, "attempts": ids, "left": len(base.values), "names": [RATE, MEAN]}
     firsts = {"attempts": [point.values[0].attempt_id for point in (base, other)]}
     families = Families(comparison, base, other, known)
     trials = families.trials
@@ -278,12 +279,13 @@ class _Read:
 
 _SERIES = """
 SELECT attempt_id, name, node, unit, start_s, step_s, values, coalesce(times_s, '{}') AS times_s FROM results_series
-WHERE attempt_id = ANY(%(attempts)s) AND name = ANY(%(names)s) AND label = '' ORDER BY name, node
+WHERE run_id = ANY(%(runs)s) AND attempt_id = ANY(%(attempts)s) AND name = ANY(%(names)s) AND label = ''
+ORDER BY name, node
 """
 # a script's own counts are part of the whole's, whose label is empty
 _COUNTS = """
 SELECT attempt_id, latencies_us, counts FROM results_packedhistogram
-WHERE attempt_id = ANY(%(attempts)s) AND label = '' ORDER BY node
+WHERE run_id = ANY(%(runs)s) AND attempt_id = ANY(%(attempts)s) AND label = '' ORDER BY node
 """
 _SETTINGS = """
 SELECT used.attempt_id, used.node, layer.content::json AS content

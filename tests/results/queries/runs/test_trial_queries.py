@@ -93,17 +93,17 @@ def test_what_is_not_there_is_not_found(trial: models.Trial) -> None:
 def test_series_keep_their_gaps(trial: models.Trial, django_assert_num_queries: Any) -> None:
     assert trial.attempt_id is not None
     with django_assert_num_queries(1):
-        (tps,) = series_of(trial.attempt_id, ["tps"])
+        (tps,) = series_of(trial.run_id, trial.attempt_id, ["tps"])
     assert (tps.unit, tps.node, tps.times()) == ("tps", "client", [0, 1, 2, 3, 4])
     assert tps.values[:2] == (1001.0, 1002.0)
     assert math.isnan(tps.values[2])
-    assert len(series_of(trial.attempt_id)) == 2
+    assert len(series_of(trial.run_id, trial.attempt_id)) == 2
 
 
 def test_histograms_are_exact(trial: models.Trial, django_assert_num_queries: Any) -> None:
     assert trial.attempt_id is not None
     with django_assert_num_queries(1):
-        (latencies,) = histograms_of(trial.attempt_id)
+        (latencies,) = histograms_of(trial.run_id, trial.attempt_id)
     assert (latencies.node, latencies.histogram.total, latencies.histogram.maximum_us) == ("client", 100, 900)
     assert latencies.heat.counts == (50, 50)
 
