@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 
 from results.domain.messages import gettext_lazy as _
 
@@ -39,7 +40,15 @@ class Entry:
 
     @property
     def address(self) -> str:
-        return reverse(self.name, args=[self.argument] if self.argument else [])
+        return _address(self.name, self.argument, get_script_prefix())
+
+
+@cache
+def _address(name: str, argument: str, script_prefix: str) -> str:
+    """Return the address of a page, of which each page's menu has dozens.
+
+    script_prefix: where Teiten lies, which `reverse()` reads by itself."""
+    return reverse(name, args=[argument] if argument else [])
 
 
 @dataclass(frozen=True)

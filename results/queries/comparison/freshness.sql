@@ -16,46 +16,27 @@ known AS (
     WHERE run.publication_id IS NULL
     ORDER BY compared.number, run.plan_id, run.id DESC
 ),
+of_plan AS (
+    SELECT known.number, beside.others, beside.earlier
+    FROM known
+    JOIN asked ON asked.number = known.number
+    CROSS JOIN LATERAL (
+        SELECT (array_agg(run.id ORDER BY run.id DESC))[:%(others)s] AS others,
+            (array_agg(run.id ORDER BY run.id DESC) FILTER (WHERE run.ended_at < known.started_at))[:%(earlier)s] AS earlier
+        FROM results_run AS run
+        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
+            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
+    ) AS beside
+),
 beside AS (
     SELECT asked.number,
         array(
-            SELECT other.id
-            FROM known
-            CROSS JOIN LATERAL (
-                SELECT of_plan.id
-                FROM (
-                    SELECT run.id
-                    FROM results_run AS run
-                    WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-                        AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
-                        AND run.ended_at < known.started_at
-                    OFFSET 0
-                ) AS of_plan
-                ORDER BY of_plan.id DESC
-                LIMIT %(earlier)s
-            ) AS other
-            WHERE known.number = asked.number
-            ORDER BY other.id DESC
-            LIMIT 4 * %(earlier)s
+            SELECT unnest(earlier) AS id FROM of_plan WHERE of_plan.number = asked.number
+            ORDER BY id DESC LIMIT 4 * %(earlier)s
         ) AS earlier,
         array(
-            SELECT other.id
-            FROM known
-            CROSS JOIN LATERAL (
-                SELECT of_plan.id
-                FROM (
-                    SELECT run.id
-                    FROM results_run AS run
-                    WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-                        AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
-                    OFFSET 0
-                ) AS of_plan
-                ORDER BY of_plan.id DESC
-                LIMIT %(others)s
-            ) AS other
-            WHERE known.number = asked.number
-            ORDER BY other.id DESC
-            LIMIT 4 * %(others)s
+            SELECT unnest(others) AS id FROM of_plan WHERE of_plan.number = asked.number
+            ORDER BY id DESC LIMIT 4 * %(others)s
         ) AS others
     FROM asked
 ),
