@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from results.domain.messages import DAMAGED, Message, from_json, to_json
@@ -50,8 +51,14 @@ def with_texts(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any
     for name in names:
         if isinstance(text := restored.get(name), str) and not isinstance(text, Message):
             message = messages.get(name)
-            restored[name] = Message(text) if message is None else _restored(text, message)
+            restored[name] = _plain(text) if message is None else _restored(text, message)
     return restored
+
+
+@lru_cache(1_000)
+def _plain(text: str) -> Message:
+    """Return a text without values as a message: many rows of an answer have the same."""
+    return Message(text)
 
 
 def _restored(text: str, stored: Any) -> Message:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import MOST_BUILDS, capability_matrix, held_capabilities
+from results.queries.agents.capabilities import MOST_BUILDS, checked_attempts, held_capabilities, matrix_of
 from results.queries.presets.access_method_summary import Summary, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
@@ -43,13 +43,13 @@ class Section:
 def index(request: HttpRequest) -> HttpResponse:
     runs = run_filter.read(request.GET)
     methods = access_methods(runs)
-    held = {(one.access_method, one.installation): (one.yes, one.checked) for one in held_capabilities()}
+    checked = checked_attempts()
     grouped = groupby(methods.tables, key=lambda table: table.group)
     query = run_filter.write(runs)
     suffix = f"?{query}" if query else ""
-    context = _summary(summary(methods), held) | {
+    context = _summary(summary(methods), held_capabilities(checked)) | {
         "sections": [_section(title, list(tables)) for title, tables in grouped],
-        "matrix": capability_matrix(most=MOST_BUILDS),
+        "matrix": matrix_of(checked, most=MOST_BUILDS),
         "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
         "counts": methods,
         "json": reverse("api:access-methods") + suffix,

@@ -16,6 +16,7 @@ from results.domain.messages import localized
 from results.domain.states import RunState, Standing, TrialState
 from results.models.audit import Scope
 from results.queries.agents.agents import list_agents
+from results.queries.agents.lines import agent_lines
 from results.queries.presets.publications import any_published
 from results.queries.presets.versions import versions
 from results.queries.runs.going import count_going
@@ -117,7 +118,7 @@ def _now() -> dict[str, Any]:
     ]
     return {
         "latest": list_runs(published=False, archived=False, limit=12),
-        "agents": list_agents(),
+        "agents": agent_lines(),
         "published": any_published(),
         "count": len(going) - waiting,
         "waiting": waiting,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from django import template
 from django.utils.html import escape
@@ -13,6 +14,7 @@ from results.domain.statistics.verdict import Verdict
 from results.domain.units import format_quantity
 from results.queries.comparison.compare import Point
 from results.queries.presets.access_method_summary import SummaryCell
+from webapp.language import active_language
 from webapp.links import trial_url
 from webapp.templatetags.teiten import interval, ratio, verdict_words
 
@@ -49,6 +51,12 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _words(kind: str) -> str:
+    return _words_in(active_language(), kind)
+
+
+@lru_cache
+def _words_in(language: str, kind: str) -> str:
+    """Return a verdict in the language, which is the active one."""
     return escape(verdict_words(kind))
 
 

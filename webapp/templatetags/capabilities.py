@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -105,7 +106,13 @@ def _when(cell: Any, words: _Words) -> str:
         return words.published
     took = _took(cell.seconds, words.language)
     measured_at = getattr(cell, "measured_at", None)
-    return f"{moment(measured_at)} · {took}" if measured_at else took
+    return f"{_moment(measured_at)} · {took}" if measured_at else took
+
+
+@lru_cache(1_000)
+def _moment(at: datetime) -> str:
+    """Return a time, which all checks of an attempt share."""
+    return moment(at)
 
 
 @lru_cache(1_000)

@@ -237,13 +237,19 @@ class _Stored(NamedTuple):
 def _parameters(
     attempts: Sequence[CheckedAttempt], capabilities: Sequence[str], ids: Collection[int] | None
 ) -> dict[str, Any]:
+    return _builds_of(attempts) | {
+        "capabilities": list(capabilities),
+        "ids": None if ids is None else sql.array(list(ids)),
+    }
+
+
+def _builds_of(attempts: Sequence[CheckedAttempt]) -> dict[str, Any]:
+    """Return the attempts with their builds, which are counted from 0 in their order."""
     numbers: dict[BuildKey, int] = {}
     return {
         "attempts": sql.array([attempt.attempt_id for attempt in attempts]),
         "access_methods": [attempt.access_method for attempt in attempts],
         "builds": sql.array([numbers.setdefault(attempt.build, len(numbers)) for attempt in attempts]),
-        "capabilities": list(capabilities),
-        "ids": None if ids is None else sql.array(list(ids)),
     }
 
 
@@ -269,19 +275,24 @@ def _matching(attempts: Sequence[CheckedAttempt], chosen: Mapping[str, Sequence[
     ]
 
 
-class Held(NamedTuple):
-    """How many of the capabilities that were checked an access method of an installation has, on the agent where it has
-    most of them."""
+class _Held(NamedTuple):
+    """number: of the build."""
 
-    access_method: str
-    installation: str
+    number: int
     yes: int
     checked: int
 
 
-def held_capabilities() -> list[Held]:
-    """Return what each access method of each installation has, by the newest answers. One query."""
-    return sql.tuples(Held, _of_newest(sql.load(__file__, "capabilities_held"), NO_FILTER), {})
+def held_capabilities(attempts: Sequence[CheckedAttempt]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return (access method, installation) → how many capabilities it has, and how many were checked, by the answers of
+    these attempts, on the agent where it has most of them. One query."""
+    builds = list(dict.fromkeys(attempt.build for attempt in attempts))
+    held: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in sql.tuples(_Held, sql.load(__file__, "capabilities_held"), _builds_of(attempts)):
+        build = builds[row.number]
+        key = build.access_method, build.installation
+        held[key] = max(held.get(key, (0, 0)), (row.yes, row.checked))
+    return held
 
 
 def answers_of(attempt_id: int) -> tuple[Answer, ...]:
@@ -296,7 +307,13 @@ def capability_matrix(
     """The answers as a table; chosen and runs as of `checked_attempts`. Two queries.
 
     most: of so many builds, those that were checked last; None for all."""
-    every = _checked(chosen or {}, runs)
+    return matrix_of(_checked(chosen or {}, runs), chosen, most)
+
+
+def matrix_of(
+    every: Sequence[CheckedAttempt], chosen: Mapping[str, Sequence[str]] | None = None, most: int | None = None
+) -> CapabilityMatrix:
+    """Return the table of these attempts; chosen and most as of `capability_matrix`. One query."""
     choices = {
         name: sorted_levels([getattr(one, name) for one in every], name) for name in FILTERS if name != CAPABILITY
     }

@@ -1,13 +1,9 @@
--- How many of its checks each access method of an installation has passed, and how many were made, by the newest answers:
--- on the agent where it has passed most.
-WITH RECURSIVE {newest}, answer AS (
-    SELECT DISTINCT ON (build.number, document.label) build.installation, build.access_method, build.number,
-        document.content ->> 'outcome' = 'yes' AS yes
-    FROM (
-        SELECT *, dense_rank() OVER (ORDER BY installation, access_method, agent) AS number,
-            row_number() OVER (ORDER BY measured_at DESC, attempt_id DESC) AS place
-        FROM newest
-    ) AS build
+-- How many of its checks each build has passed, and how many were made, by the answers of some attempts, each at an access
+-- method of a build. Of a build's attempts that answered the same check the first counts.
+WITH answer AS (
+    SELECT DISTINCT ON (build.number, document.label) build.number, document.content ->> 'outcome' = 'yes' AS yes
+    FROM unnest(%(attempts)s::bigint[], %(access_methods)s::text[], %(builds)s::bigint[])
+        WITH ORDINALITY AS build (attempt_id, access_method, number, place)
     CROSS JOIN LATERAL (
         SELECT label COLLATE "C" AS label, content FROM results_document
         WHERE attempt_id = build.attempt_id AND kind = 'capability'
@@ -15,11 +11,5 @@ WITH RECURSIVE {newest}, answer AS (
         OFFSET 0
     ) AS document
     ORDER BY build.number, document.label, build.place
-), held AS (
-    SELECT installation, access_method, count(*) FILTER (WHERE yes) AS yes, count(*) AS checked
-    FROM answer
-    GROUP BY installation, access_method, number
 )
-SELECT DISTINCT ON (installation, access_method) access_method, installation, yes, checked
-FROM held
-ORDER BY installation, access_method, yes DESC, checked DESC
+SELECT number, count(*) FILTER (WHERE yes) AS yes, count(*) AS checked FROM answer GROUP BY number

@@ -114,7 +114,9 @@ def _set_together(rows: Sequence[ConfigurationRow]) -> list[_Together]:
     runs_of: dict[frozenset[str], list[int]] = {}
     for run_id, own in by_run.items():
         parts = [names for names in composite_parts(own).values() if ACCESS_METHOD in names]
-        names = frozenset[str]().union(*parts) & set(matched_by(facets(own, {}), {}, *_BY))
+        names = frozenset[str]().union(*parts)
+        if names:
+            names &= set(matched_by(facets(own, {}), {}, *_BY))
         runs_of.setdefault(names, []).append(run_id)
     return [_Together(names, tuple(runs_of[names])) for names in sorted(runs_of, key=lambda names: sorted(names))]
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from results import agents as verbs
 from results import models, runs, stored_plans
 from results.queries.agents.agents import agent_detail, list_agents, list_installations
+from results.queries.agents.lines import agent_lines
 from results.queries.runs.estimates import past_seconds
 from results.queries.runs.plans import list_plans, plan_detail
 from results.queries.shared.ids import NotFound
@@ -32,6 +33,41 @@ def test_agents_say_what_they_are_busy_with(django_assert_num_queries: Any) -> N
     assert (idle.name, idle.busy, idle.state) == ("db2", None, "ready")
     assert [installation.version for installation in idle.installations] == ["18.1", "16.9"]
     assert idle.disk["free_bytes"] == 50 * 1024**3
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_the_lines_of_agents_say_what_their_list_says(private: bool, django_assert_num_queries: Any) -> None:
+    trial, other = factories.run().trials.order_by("position")[:2]
+    other_agent = factories.agent("db2")
+    factories.agent("db0")
+    models.Agent.objects.filter(pk=factories.agent("old").pk).update(archived=True)
+    factories.begin(trial, "measure", 5.0)
+    models.Run.objects.filter(pk=trial.run_id).update(private=private, standing="exploratory")
+    models.Installation.objects.filter(version="16.9").update(present=False)
+    now = timezone.now()
+    for agent_id, factor, set_by, error in (
+        (trial.agents[0], "governor", trial, ""),
+        (trial.agents[0], "failed", trial, "No such file."),
+        (trial.agents[0], "of another", other, ""),
+        (trial.agents[0], "of none", None, ""),
+        (other_agent.pk, "nobody runs", trial, ""),
+    ):
+        models.HostChange.objects.create(
+            agent_id=agent_id, factor=factor, level="on", own="off", trial=set_by, since=now, error=error
+        )
+    with django_assert_num_queries(1):
+        lines = agent_lines()
+    rows = list_agents()
+    assert [line.name for line in lines] == ["db0", "db1", "db2"]
+    for line, row in zip(lines, rows, strict=True):
+        plain = ("name", "host", "port", "enabled", "state", "facts_at", "cores", "memory_bytes", "disk")
+        assert [getattr(line, name) for name in plain] == [getattr(row, name) for name in plain]
+        assert line.busy == (
+            {"run_id": row.busy.run_id, "trial_id": row.busy.trial_id, "phase": row.busy.phase} if row.busy else None
+        )
+        assert line.installations == tuple({"name": one.name, "present": one.present} for one in row.installations)
+        assert line.not_back == tuple({"factor": one.factor, "running": one.running} for one in row.not_back)
+    assert [change["running"] for change in lines[1].not_back] == [False, True, False, False]
 
 
 def test_an_agent_names_the_one_it_is_reached_through() -> None:
