@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from results import sql
 from results.domain.kinds.parameter_names import parameter_level
@@ -25,7 +26,7 @@ _NOT_MATCHED = frozenset({"run", "version", "major", "installation", "threads", 
 
 @dataclass(frozen=True)
 class Source:
-    """A run with counted trials. versions, topologies, access_methods: of its configurations."""
+    """A run with counted trials. versions, topologies: of its configurations."""
 
     run_id: int
     workload: str
@@ -35,12 +36,56 @@ class Source:
     topologies: tuple[str, ...]
 
 
+class _Run(NamedTuple):
+    """versions, topologies: empty of a run that is known."""
+
+    id: int
+    created_us: int
+    workload: str
+    headline: str
+    published: bool
+    versions: list[str]
+    topologies: list[str]
+
+
+class _Made(NamedTuple):
+    """What the configurations of a run have, which are made with it and never change."""
+
+    created_us: int
+    versions: tuple[str, ...]
+    topologies: tuple[str, ...]
+
+
+_known: dict[int, _Made] = {}  # by run
+_MOST_KNOWN = 1_000
+
+
 def sources(chosen: RunFilter, workloads: Sequence[str] = (), *, published: bool = True) -> list[Source]:
     """The newest kept runs that the filter lets through, of these workloads or of all, and all published ones among
     them or none, newest first; see `count_runs` for which are left out. One query."""
     own = {"newest": NEWEST, "published": published}
-    query = conditioned(sql.load(__file__))
-    return sql.rows(Source, query, parameters(RunSearch(chosen, workloads=tuple(workloads))) | own)
+    search = parameters(RunSearch(chosen, workloads=tuple(workloads))) | own
+    every = []
+    for row, made in _with_made(search):
+        if made.versions:
+            every.append(Source(row.id, row.workload, row.headline, row.published, made.versions, made.topologies))
+    return every
+
+
+def _with_made(search: Mapping[str, Any]) -> list[tuple[_Run, _Made]]:
+    """Return the runs of a search, and what their configurations have. One query."""
+    known = dict(_known)  # other threads add to it
+    rows = sql.tuples(_Run, conditioned(sql.load(__file__)), {**search, "known": sql.array(known)})
+    for row in rows:
+        if row.id not in known:
+            known[row.id] = _Made(row.created_us, tuple(row.versions), tuple(row.topologies))
+        elif known[row.id].created_us != row.created_us:  # another run took its number: this is another warehouse
+            _known.clear()
+            return _with_made(search)
+    if len(known) > _MOST_KNOWN:
+        _known.clear()
+    _known.update((row.id, known[row.id]) for row in rows)
+    return [(row, known[row.id]) for row in rows]
 
 
 def matched_by(facets: Sequence[Facet], parts: Parts, *others: str) -> tuple[str, ...]:

@@ -412,7 +412,6 @@ TEMPLATES = {
     "overview/_lately.html",  # walked in test_overview.py
     "plans/_watches.html",
     "topologies/_topologies.html",
-    "versions/_grid.html",
     "why/_movements.html",
     "why/_sentence.html",
 } | {
@@ -457,6 +456,7 @@ TEXTS = {
     "webapp/compare/rows.py",  # of the comparison's table
     "webapp/templatetags/access_methods.py",
     "webapp/templatetags/teiten.py",
+    "webapp/templatetags/versions.py",
 }
 
 
