@@ -21,7 +21,7 @@ from webapp import run_filter, urlstate
 from webapp.charts.presets import access_methods_figure
 from webapp.charts.style import key
 from webapp.language import joined
-from webapp.links import trial_url
+from webapp.links import trial_urls
 from webapp.pages.common import wants_fragment
 
 
@@ -71,7 +71,7 @@ def _summary(found: Summary, held: Mapping[tuple[str, str], tuple[int, int]]) ->
         "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
         "rows": [(row, held.get((row.access_method, row.installation))) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
-        "figure": access_methods_figure(found, others, trial_url) if has_ratios else None,
+        "figure": access_methods_figure(found, others, trial_urls()) if has_ratios else None,
         "key": key([joined([method, build]) for method, build in others]),
     }
 

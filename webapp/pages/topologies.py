@@ -19,7 +19,7 @@ from webapp.charts.presets import topology_figure
 from webapp.charts.style import key
 from webapp.chooser import title
 from webapp.language import in_english, joined
-from webapp.links import trial_url
+from webapp.links import trial_urls
 from webapp.pages.common import wants_fragment
 from workers.registry import kinds
 
@@ -47,13 +47,14 @@ def index(request: HttpRequest) -> HttpResponse:
     all_topologies = topologies(chosen=chosen)
     runs = {run.id: run for run in list_runs(ids=[table.run_id for table in all_topologies.tables], limit=None)}
     remarks = {publication.run_id: publication.remarks for publication in list_publications()}
+    address = trial_urls()
     sections = [
         {
             "id": f"run-{table.run_id}",
             "table": table,
             "run": runs[table.run_id],
             "remarks": remarks.get(table.run_id, ()),
-            "figure": topology_figure(table, trial_url),
+            "figure": topology_figure(table, address),
             "key": key([localized(kind) for kind in dict.fromkeys(line.kind for line in table.lines)]),
             "query": urlstate.write(table.selection),
             "mixed": joined(map(title, table.mixed)),

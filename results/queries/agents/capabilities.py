@@ -9,7 +9,7 @@ from heapq import nlargest
 from typing import Any, NamedTuple
 
 from results import sql
-from results.domain.stored_texts import in_english, with_texts
+from results.domain.stored_texts import MESSAGES, in_english, with_texts
 from results.queries.shared.ordering import sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter, RunSearch, conditioned, parameters
 from results.queries.shared.words import as_messages
@@ -196,10 +196,19 @@ def answers(
 
 
 def _row(attempt: CheckedAttempt, row: _Stored) -> CapabilityRow:
-    fields = with_texts(row._asdict(), _TEXTS)
-    del fields["place"]
+    texts = with_texts({name: getattr(row, name) for name in (*_TEXTS, MESSAGES)}, _TEXTS)
     return CapabilityRow(
-        **fields,
+        id=row.id,
+        capability=row.capability,
+        title=texts["title"],
+        group=texts["group"],
+        order=row.order,
+        outcome=row.outcome,
+        message=texts["message"],
+        compared=texts["compared"],
+        statement=row.statement,
+        sqlstate=row.sqlstate,
+        seconds=row.seconds,
         installation=attempt.installation,
         version=attempt.version,
         access_method=attempt.access_method,
