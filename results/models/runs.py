@@ -34,7 +34,9 @@ class Run(models.Model):
     private: there for its author and for administrators only (`results.viewer`); nothing else rests on it
     """
 
-    plan = models.ForeignKey("results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs")
+    plan = models.ForeignKey(
+        "results.Plan", null=True, on_delete=models.SET_NULL, related_name="runs", db_index=False
+    )  # the index by plan has the runs of each in their order
     name = models.CharField(max_length=120)
     workload = models.CharField(max_length=63)
     headline = models.CharField(max_length=63, default="tps")
@@ -68,6 +70,7 @@ class Run(models.Model):
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["state"], name="run_by_state"),
+            models.Index(fields=["plan", "id"], name="run_by_plan"),
             models.Index(fields=["id"], name="run_in_making", condition=models.Q(making=True)),
             models.Index(fields=["created_by"], condition=Q(private=True), name="run_private"),
         ]

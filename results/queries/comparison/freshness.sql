@@ -2,7 +2,8 @@
 -- references and the runs that these were measured in, and other runs of the same plans: the newest, and the last ones before
 -- these. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only
 -- listed besides are not counted: they become more by blocks, and whatever happens to them is at a time. OFFSET has runs looked
--- up one by one, and those of a plan by its index: the newest first would pass by those of all other plans.
+-- up one by one. BETWEEN has those of a plan read in the order of its own index: all runs, the newest first, would pass by those
+-- of all other plans.
 WITH compared AS (
     SELECT number, run_id FROM unnest(%(groups)s::int[], %(runs)s::bigint[]) AS compared (number, run_id)
 ),
@@ -16,27 +17,38 @@ known AS (
     WHERE run.publication_id IS NULL
     ORDER BY compared.number, run.plan_id, run.id DESC
 ),
-of_plan AS (
-    SELECT known.number, beside.others, beside.earlier
-    FROM known
-    JOIN asked ON asked.number = known.number
-    CROSS JOIN LATERAL (
-        SELECT (array_agg(run.id ORDER BY run.id DESC))[:%(others)s] AS others,
-            (array_agg(run.id ORDER BY run.id DESC) FILTER (WHERE run.ended_at < known.started_at))[:%(earlier)s] AS earlier
-        FROM results_run AS run
-        WHERE run.plan_id = known.plan_id AND run.state = 'finished' AND run.publication_id IS NULL
-            AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
-    ) AS beside
-),
 beside AS (
     SELECT asked.number,
         array(
-            SELECT unnest(earlier) AS id FROM of_plan WHERE of_plan.number = asked.number
-            ORDER BY id DESC LIMIT 4 * %(earlier)s
+            SELECT other.id
+            FROM known
+            CROSS JOIN LATERAL (
+                SELECT run.id
+                FROM results_run AS run
+                WHERE run.plan_id BETWEEN known.plan_id AND known.plan_id AND run.state = 'finished'
+                    AND run.publication_id IS NULL AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
+                    AND run.ended_at < known.started_at
+                ORDER BY run.plan_id DESC, run.id DESC
+                LIMIT %(earlier)s
+            ) AS other
+            WHERE known.number = asked.number
+            ORDER BY other.id DESC
+            LIMIT 4 * %(earlier)s
         ) AS earlier,
         array(
-            SELECT unnest(others) AS id FROM of_plan WHERE of_plan.number = asked.number
-            ORDER BY id DESC LIMIT 4 * %(others)s
+            SELECT other.id
+            FROM known
+            CROSS JOIN LATERAL (
+                SELECT run.id
+                FROM results_run AS run
+                WHERE run.plan_id BETWEEN known.plan_id AND known.plan_id AND run.state = 'finished'
+                    AND run.publication_id IS NULL AND run.standing <> 'excluded' AND NOT run.private AND run.id <> ALL(asked.runs)
+                ORDER BY run.plan_id DESC, run.id DESC
+                LIMIT %(others)s
+            ) AS other
+            WHERE known.number = asked.number
+            ORDER BY other.id DESC
+            LIMIT 4 * %(others)s
         ) AS others
     FROM asked
 ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from django.utils import timezone
 from bench.growth import fill
 from results import models, sql
 from results.queries.agents.agents import agent_detail
+from results.queries.comparison.freshness import freshness
 from results.queries.operation import operation
+from tests import factories
 from workers.lease import expired
 
 TRIALS = 6000
@@ -93,6 +96,20 @@ def test_an_agents_latest_trials_come_in_order_from_an_index(grown: None) -> Non
     assert index["Node Type"] == "Index Only Scan"  # of an agent that has long been idle it reads all of it
     assert index["Actual Rows"] == 20 and index["Rows Removed by Filter"] < TRIALS / 2
     assert not [node for node in nodes(plan) if node["Node Type"] == "Seq Scan" and node["Actual Rows"] > TRIALS / 10]
+
+
+def test_what_a_comparison_depends_on_is_found_without_all_runs_of_its_plan(db: None) -> None:
+    run, other = factories.finished_run(stored=factories.stored_plan()), factories.finished_run()
+    columns = ", ".join(f'"{field.column}"' for field in models.Run._meta.concrete_fields if field.column != "id")
+    sql.execute(
+        f"INSERT INTO results_run ({columns}) SELECT {columns} FROM results_run CROSS JOIN generate_series(1, 400)"
+    )
+    before = timezone.now() - timedelta(days=1)
+    models.Run.objects.filter(pk__gt=other.pk).update(started_at=before, ended_at=before)
+    sql.execute("ANALYZE results_run")
+    plan = plan_of(lambda: freshness([run.pk, other.pk]), "What comparisons depend on")
+    read = sum(rows_read(part, "results_run") for part in nodes(plan) if part.get("Subplan Name") == "CTE beside")
+    assert 0 < read < 40
 
 
 def test_a_page_of_measurements_reads_no_more_than_a_page(grown: None, settings: Any) -> None:
