@@ -21,7 +21,7 @@ from webapp.charts.style import key
 from webapp.chooser import Chip, Chips, Chooser, text_choice
 from webapp.pages.common import wants_fragment
 from webapp.versions.copies import FORMATS, copied
-from webapp.versions.grid import carried, comparison_address, grid, metric_chips
+from webapp.versions.grid import carried, grid, metric_chips
 
 
 @require_safe
@@ -72,9 +72,10 @@ def chooser(versions: Versions, only: Collection[str]) -> Chooser | None:
 
 
 def _context(versions: Versions) -> dict[str, Any]:
-    urls = [[comparison_address(cell) for cell in row.cells] for row in versions.rows]
+    context = grid(versions)
+    urls = [[url for _shown, url, _why in cells] for _row, cells in context["rows"]]
     marks = zip(key(versions.versions), versions.versions, strict=True)
-    return grid(versions) | {
+    return context | {
         "key": [mark for mark, version in marks if _is_drawn(version, versions)],
         "figure": versions_figure(versions, urls) if versions.rows else None,
     }

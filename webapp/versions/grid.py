@@ -20,7 +20,7 @@ def grid(versions: Versions) -> dict[str, Any]:
     """Return the context of versions/_grid.html, and of the sentence above it."""
     return {
         "table": versions,
-        "rows": [(row, _cells(row)) for row in versions.rows],
+        "rows": _rows(versions),
         "means": [shown_mean(mean) for mean in versions.intervals],
         "sentence": sentence(versions),
         "subject": subject(versions),
@@ -39,22 +39,32 @@ def metric_chips(chosen: str) -> Chips:
     return Chips("metric", gettext("metric"), tuple(chips), single=True)
 
 
-def _cells(row: VersionRow) -> list[tuple[ShownCell | None, str, str]]:
-    """Return of each cell what is shown, the address of its comparison and that of Why, '' where it has none."""
-    cells = []
-    for cell in row.cells:
-        shown = shown_cell(cell, row.base) if cell is not None else None
-        cells.append((shown, comparison_address(cell), _why_address(cell, row)))
-    return cells
+def _rows(versions: Versions) -> list[tuple[VersionRow, list[tuple[ShownCell | None, str, str]]]]:
+    """Return each row, and of each of its cells what is shown, the address of its comparison and that of Why, '' where
+    it has none."""
+    comparison, why = reverse("comparison"), reverse("why")
+    rows = []
+    for row in versions.rows:
+        cells = []
+        for cell in row.cells:
+            shown = shown_cell(cell, row.base) if cell is not None else None
+            cells.append((shown, _comparison_address(cell, comparison), _why_address(cell, row, why)))
+        rows.append((row, cells))
+    return rows
 
 
-def comparison_address(cell: VersionCell | None) -> str:
-    return f"{reverse('comparison')}?{urlstate.write(cell.selection)}" if cell is not None else ""
+def _comparison_address(cell: VersionCell | None, comparison: str) -> str:
+    """Return the address of what a cell compares.
+
+    comparison: of the page."""
+    return f"{comparison}?{urlstate.write(cell.selection)}" if cell is not None else ""
 
 
-def _why_address(cell: VersionCell | None, row: VersionRow) -> str:
-    """Return the address of why the version differs, at the configuration that differs most."""
+def _why_address(cell: VersionCell | None, row: VersionRow, why: str) -> str:
+    """Return the address of why the version differs, at the configuration that differs most.
+
+    why: of the page."""
     if cell is None or cell.version == row.base or not cell.cells or row.published:
         return ""
     place = urlencode({"at": cell.at, "of": cell.version})
-    return f"{reverse('why')}?{urlstate.write(cell.selection)}&{place}"
+    return f"{why}?{urlstate.write(cell.selection)}&{place}"
