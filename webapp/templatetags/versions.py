@@ -14,6 +14,7 @@ from results.queries.presets.version_rows import VersionRow
 from webapp.versions.words import ShownCell
 
 register = template.Library()
+_NOTHING = '<td class="faint">–</td>'
 
 
 @register.simple_tag
@@ -21,9 +22,6 @@ def version_cells(row: VersionRow, cells: Iterable[tuple[ShownCell | None, str, 
     """The cells of a row: of each what is shown, the address of its comparison and that of Why, '' where it has
     none."""
     return mark_safe("".join(_cell(row, shown, url, why) if shown else _NOTHING for shown, url, why in cells))  # noqa: S308
-
-
-_NOTHING = '<td class="faint">–</td>'
 
 
 def _cell(row: VersionRow, shown: ShownCell, url: str, why: str) -> str:
@@ -50,8 +48,8 @@ def _baseline(row: VersionRow, shown: ShownCell) -> str:
 def _without_ratio(shown: ShownCell) -> str:
     if shown.kinds:
         return f"– <small>{conditional_escape(shown.kinds)}</small>"
-    missing = gettext("%(n)s in one version only") % {"n": shown.cell.missing}
-    return f"{escape(gettext('no pair'))} <small>{escape(missing)}</small>"
+    text, missing = gettext("no pair"), gettext("%(n)s in one version only") % {"n": shown.cell.missing}
+    return f"{escape(text)} <small>{escape(missing)}</small>"
 
 
 def _ratio(row: VersionRow, shown: ShownCell) -> str:
