@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from django import template
 from django.utils.html import conditional_escape, escape
@@ -11,20 +12,19 @@ from django.utils.translation import gettext, ngettext
 
 from results.domain.units import format_quantity
 from results.queries.presets.version_rows import VersionRow
-from webapp.versions.words import ShownCell
 
 register = template.Library()
 _NOTHING = '<td class="faint">–</td>'
 
 
 @register.simple_tag
-def version_cells(row: VersionRow, cells: Iterable[tuple[ShownCell | None, str, str]]) -> SafeString:
-    """The cells of a row: of each what is shown, the address of its comparison and that of Why, '' where it has
-    none."""
+def version_cells(row: VersionRow, cells: Iterable[tuple[Any, str, str]]) -> SafeString:
+    """The cells of a row: of each what is shown (`webapp.versions.words.ShownCell`; None where there is nothing), the
+    address of its comparison and that of Why, '' where it has none."""
     return mark_safe("".join(_cell(row, shown, url, why) if shown else _NOTHING for shown, url, why in cells))  # noqa: S308
 
 
-def _cell(row: VersionRow, shown: ShownCell, url: str, why: str) -> str:
+def _cell(row: VersionRow, shown: Any, url: str, why: str) -> str:
     if shown.cell.version == row.base:
         return f'<td class="base">{_linked(url, _baseline(row, shown))}</td>'
     if not shown.number:
@@ -37,7 +37,7 @@ def _linked(url: str, html: str) -> str:
     return f'<a href="{escape(url)}">{html}</a>'
 
 
-def _baseline(row: VersionRow, shown: ShownCell) -> str:
+def _baseline(row: VersionRow, shown: Any) -> str:
     value = shown.cell.value
     text = gettext("baseline")
     if value is not None:
@@ -45,21 +45,21 @@ def _baseline(row: VersionRow, shown: ShownCell) -> str:
     return f"{escape(shown.number)} <small>{escape(text)}</small> <small>n = {shown.cell.n}</small>"
 
 
-def _without_ratio(shown: ShownCell) -> str:
+def _without_ratio(shown: Any) -> str:
     if shown.kinds:
         return f"– <small>{conditional_escape(shown.kinds)}</small>"
     text, missing = gettext("no pair"), gettext("%(n)s in one version only") % {"n": shown.cell.missing}
     return f"{escape(text)} <small>{escape(missing)}</small>"
 
 
-def _ratio(row: VersionRow, shown: ShownCell) -> str:
+def _ratio(row: VersionRow, shown: Any) -> str:
     mark = f'<span aria-hidden="true">{shown.mark}</span> ' if shown.mark else ""
     interval = f" <small>{escape(shown.interval)}</small>" if shown.interval else ""
     kinds = f"<small>{conditional_escape(shown.kinds)}</small>"
     return f'<b>{mark}{shown.number}</b>{interval} {kinds} <small class="soft">{escape(_of_what(row, shown))}</small>'
 
 
-def _of_what(row: VersionRow, shown: ShownCell) -> str:
+def _of_what(row: VersionRow, shown: Any) -> str:
     """Return what a ratio is made of: the value of the one cell, or how many cells there are."""
     cell = shown.cell
     if cell.value is not None:
@@ -71,7 +71,7 @@ def _of_what(row: VersionRow, shown: ShownCell) -> str:
     return ngettext("%(n)s cell", "%(n)s cells", cell.cells) % {"n": cell.cells}
 
 
-def _why(row: VersionRow, shown: ShownCell, why: str) -> str:
+def _why(row: VersionRow, shown: Any, why: str) -> str:
     text = gettext('why<span class="hidden-label"> %(name)s differs in %(version)s </span>')
     words = {"name": conditional_escape(row.name), "version": escape(shown.cell.version)}
     return f' <a class="why" href="{escape(why)}">{text % words}</a>'
