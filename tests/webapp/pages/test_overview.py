@@ -32,7 +32,7 @@ def test_an_empty_warehouse_says_what_to_do(db: None, stranger: Client) -> None:
 def test_it_shows_what_runs_now_with_phase_and_agents(
     going: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(9):
         text = page_text(stranger.get("/", headers=REFRESH))
     assert "1 run in progress" in text
     assert "measure" in text
@@ -43,7 +43,7 @@ def test_it_shows_what_runs_now_with_phase_and_agents(
 def test_many_runs_take_as_few_queries(going: models.Run, stranger: Client, django_assert_max_num_queries: Any) -> None:
     for _ in range(6):
         factories.run()
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(19):
         text = page_text(stranger.get("/", headers=REFRESH))
     assert "1 run in progress, 6 waiting" in text
     assert text.index("Run ") == text.index(f"Run {going.pk}, ")  # those that only wait come last
@@ -77,7 +77,7 @@ def test_the_head_counts_more_than_a_page_of_runs(
         for i in range(60)
     )
     assert "60 running" in page_text(stranger.get("/now/"))
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(17):
         text = page_text(stranger.get("/", headers=REFRESH))
     assert "60 runs in progress" in text
     assert "and 57 more" in text
@@ -179,7 +179,7 @@ def test_the_whole_page_takes_as_many_queries_whatever_the_number_of_runs(
     done: models.Run, stranger: Client, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(2):
-        with django_assert_max_num_queries(20):
+        with django_assert_max_num_queries(17):
             stranger.get("/")
         factories.finished_run()
 
