@@ -1,7 +1,9 @@
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.utils.translation import gettext, ngettext, pgettext
 
 from results.domain.messages import use_catalogues
+from results.timestamps import read_timestamps
 
 
 class ResultsConfig(AppConfig):
@@ -10,6 +12,7 @@ class ResultsConfig(AppConfig):
 
     def ready(self) -> None:
         use_catalogues(_lookup, ngettext)
+        connection_created.connect(read_timestamps)
 
 
 def _lookup(context: str, text: str) -> str:

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from results import models
 from results.queries.trends.families import FamilyFacet
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
-from webapp.api.common import RUN_FILTER, Endpoint, Links, address, address_form
+from webapp.api.common import RUN_FILTER, Endpoint, Links, OrjsonRenderer, address, address_form
 from webapp.api.values import ValueSerializer
 from webapp.trends import state as trendstate
 
@@ -136,6 +136,7 @@ def _text(name: str, description: str) -> OpenApiParameter:
 
 class Trends(Endpoint):
     queryset = models.Run.objects.all()
+    renderer_classes = [OrjsonRenderer]
     serializer_class = TrendSerializer
 
     @extend_schema(

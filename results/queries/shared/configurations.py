@@ -103,7 +103,17 @@ def _contents(
 
 
 def _texts(run_id: int, levels: Mapping[str, Any], dimensions: Mapping[str, Any]) -> dict[str, str]:
-    return {name: _text(value) for name, value in {**levels, **dimensions, "run": run_id}.items()}
+    return _as_texts({**levels, **dimensions, "run": run_id})
+
+
+@lru_cache(1_000)
+def texts_of(levels: str) -> Mapping[str, str]:
+    """Return dimension → text of levels that are JSON, each text as a configuration's."""
+    return _as_texts(json.loads(levels))
+
+
+def _as_texts(levels: Mapping[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in levels.items()}
 
 
 def _text(value: Scalar | None) -> str:

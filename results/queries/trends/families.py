@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from results import models, sql
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
+from results.queries.shared.configurations import texts_of
 from results.queries.shared.facets import Filters, facets, passing
 from results.queries.shared.ordering import DEFAULT, sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter
@@ -128,7 +129,21 @@ def families(runs: Sequence[int], most: int | None = None) -> list[Family]:
     runs: the newest first.
     most: only in the newest of them, with about so many configurations together; None for all."""
     parameters = {"runs": sql.array(runs), "most": most}
-    return [family for family in sql.rows(Family, sql.load(__file__, "trends_families"), parameters) if family.done]
+    rows = sql.tuples(_StoredFamily, sql.load(__file__, "trends_families"), parameters)
+    return [
+        Family(row.key, texts_of(row.levels), tuple(row.configurations), row.done, row.newest_run, tuple(row.factors))
+        for row in rows
+        if row.done
+    ]
+
+
+class _StoredFamily(NamedTuple):
+    key: str
+    levels: str  # JSON
+    configurations: list[int]
+    done: int
+    newest_run: int | None
+    factors: list[str]
 
 
 def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Family]:

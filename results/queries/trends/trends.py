@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import groupby, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -175,24 +176,22 @@ def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:
     """As `trend`, of families of these runs that were chosen before. At most five queries."""
     metrics = metrics_of([choice.newest_run]) if choice.newest_run else []
     chosen, metric = _with_metric(choice.selection, metrics)
-    rows, runs = _replicates(chosen, choice, followed.ids[:MOST_RUNS])
-    missing = sum(not row.level(chosen.x) for row in rows)
-    rows = [row for row in rows if row.level(chosen.x)]
-    by_line = _by_line(choice, rows, chosen.x)
+    every, runs = _replicates(chosen, choice, followed.ids[:MOST_RUNS])
+    rows = [(level, row) for row in every if (level := row.level(chosen.x))]
     levels = _levels(chosen.x, rows)
-    lines = tuple(_line(name, several, levels, chosen.x, metric) for name, several in by_line.items())
+    lines = tuple(_line(name, points, levels, metric) for name, points in _by_line(choice, rows).items())
     return Trend(
         selection=chosen,
         held=choice.held,
         metric=metric,
         levels=levels,
         lines=lines,
-        environments=tuple(environment_changes(_steps(lines, rows), builds=chosen.x == DATE)),
+        environments=tuple(environment_changes(_steps(lines, every), builds=chosen.x == DATE)),
         facets=choice.facets,
         metrics=tuple(metrics),
         first_series=choice.first_series,
         left_out=choice.left_out,
-        without_commit=missing,
+        without_commit=len(every) - len(rows),
         kept=followed.kept,
         exploratory=followed.exploratory,
         runs=len(runs),
@@ -200,6 +199,7 @@ def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:
     )
 
 
+@lru_cache(1_000)
 def commit_of(build: str | None) -> str:
     """'PostgreSQL 19devel-g1a2b3c4d on x86_64…' → '1a2b3c4d'; '' where the build does not name its commit, which takes
     `--with-extra-version=-g$(git rev-parse --short HEAD)` when it is configured."""
@@ -285,16 +285,20 @@ def _values(chosen: TrendSelection, keys: Sequence[str], runs: Sequence[int], mo
     return sql.tuples(_Replicate, sql.load(__file__, "trends_points"), parameters)
 
 
-def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, list[_Replicate]]:
+_Leveled = tuple[str, _Replicate]  # with its level of x
+_OfLevels = dict[str, list[_Replicate]]  # level of x → replicates, in the order of time
+
+
+def _by_line(choice: Choice, rows: Sequence[_Leveled]) -> dict[str, _OfLevels]:
     """Return the lines that have a replicate. Where two installations measured the same level, they are no successors
     of each other: then each is a line of its own."""
     line_of = {key: name for name, keys in choice.lines.items() for key in keys}
-    apart = _measured_twice(line_of, choice.installations, rows, x)
-    lines: dict[tuple[str, str], list[_Replicate]] = {}
-    for row in rows:
+    apart = _measured_twice(line_of, choice.installations, rows) if choice.installations else set()
+    lines: dict[tuple[str, str], _OfLevels] = {}
+    for level, row in rows:
         name = line_of[row.key]
         installation = choice.installations[row.key] if name in apart else ""
-        lines.setdefault((name, installation), []).append(row)
+        lines.setdefault((name, installation), {}).setdefault(level, []).append(row)
     names = list(choice.lines)
     installations = ["", *sorted_levels(choice.installations.values(), INSTALLATION)]
     ordered = sorted(lines, key=lambda key: (names.index(key[0]), installations.index(key[1])))
@@ -302,33 +306,31 @@ def _by_line(choice: Choice, rows: Sequence[_Replicate], x: str) -> dict[str, li
 
 
 def _measured_twice(
-    line_of: Mapping[str, str], installations: Mapping[str, str], rows: Sequence[_Replicate], x: str
+    line_of: Mapping[str, str], installations: Mapping[str, str], rows: Sequence[_Leveled]
 ) -> set[str]:
     """Return the lines on which several installations measured the same level."""
     there: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        level = (line_of[row.key], row.level(x))
-        there.setdefault(level, set()).add(installations.get(row.key, ""))
+    for level, row in rows:
+        there.setdefault((line_of[row.key], level), set()).add(installations.get(row.key, ""))
     return {name for (name, _), several in there.items() if len(several) > 1}
 
 
-def _levels(x: str, rows: Iterable[_Replicate]) -> tuple[str, ...]:
+def _levels(x: str, rows: Iterable[_Leveled]) -> tuple[str, ...]:
     """Versions in their own order, runs and commits in the order in which they were first measured."""
-    levels = tuple(dict.fromkeys(row.level(x) for row in rows))
+    levels = tuple(dict.fromkeys(level for level, _ in rows))
     return sorted_levels(levels, VERSION) if x == VERSION else levels
 
 
-def _line(name: str, rows: Sequence[_Replicate], levels: Sequence[str], x: str, metric: MetricRow) -> TrendLine:
-    index = {level: number for number, level in enumerate(levels)}
-    ordered = sorted(rows, key=lambda row: index[row.level(x)])
-    points = tuple(_point(level, list(several)) for level, several in groupby(ordered, lambda row: row.level(x)))
+def _line(name: str, rows_of: _OfLevels, levels: Sequence[str], metric: MetricRow) -> TrendLine:
+    points = tuple(_point(level, rows_of[level]) for level in levels if level in rows_of)
     return TrendLine(name, points, shifts(name, points, metric))
 
 
 def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
+    """Return the point of these rows, which are in the order of time."""
     return TrendPoint(
         level=level,
-        at=min(row.at for row in rows),
+        at=rows[0].at,
         versions=sorted_levels([row.version for row in rows], VERSION),
         runs=tuple(dict.fromkeys(row.run_id for row in rows)),
         median=median(row.value for row in rows),

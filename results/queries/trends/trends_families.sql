@@ -16,7 +16,7 @@ members AS MATERIALIZED (
         configuration.id, configuration.run_id, configuration.family,
         coalesce(nullif(source.address, ''), 'of run ' || source.run_id, 'this') AS teiten,
         (SELECT count(*) FROM results_trial WHERE configuration_id = configuration.id AND state = 'done') AS trials,
-        (SELECT string_agg(key, E'\n' ORDER BY key) FROM jsonb_object_keys(configuration.levels) AS key) AS factors
+        (SELECT string_agg(key, E'\n') FROM jsonb_object_keys(configuration.levels) AS key) AS factors
     FROM sizes
     JOIN results_configuration AS configuration ON configuration.run_id = sizes.id
     LEFT JOIN results_runimport AS source ON source.run_id = sizes.id
@@ -31,29 +31,16 @@ counted AS (
     GROUP BY family, teiten
 )
 SELECT
-    counted.family || ' ' || counted.teiten AS key, of_first.texts, counted.configurations, counted.done, counted.newest_run,
-    counted.factors
+    counted.family || ' ' || counted.teiten AS key,
+    (
+        (
+            first.levels || first.dimensions || jsonb_build_object(
+                'installation', coalesce(first.levels ->> 'installation', first.dimensions ->> 'major'),
+                'teiten', counted.teiten
+            )
+        ) - ARRAY['run', 'version', 'major']
+    )::text AS levels,
+    counted.configurations, counted.done, counted.newest_run, counted.factors
 FROM counted
 JOIN results_configuration AS first ON first.id = counted.configurations[1]
-CROSS JOIN LATERAL (
-    SELECT json_object_agg(
-        level.key,
-        coalesce(
-            nullif(
-                CASE jsonb_typeof(level.value)
-                    WHEN 'number' THEN trim_scale((level.value #>> '{}')::numeric)::text
-                    ELSE level.value #>> '{}'
-                END,
-                ''
-            ),
-            'default'
-        )
-    ) AS texts
-    FROM jsonb_each(
-        first.levels || first.dimensions || jsonb_build_object(
-            'installation', coalesce(first.levels ->> 'installation', first.dimensions ->> 'major'), 'teiten', counted.teiten
-        )
-    ) AS level
-    WHERE level.key <> ALL(ARRAY['run', 'version', 'major'])
-) AS of_first
 ORDER BY counted.configurations[1]
