@@ -1,4 +1,4 @@
-"""Reading timestamps of PostgreSQL: Python's own parser takes a tenth of the time of psycopg's, a regular expression."""
+"""Reading timestamps of PostgreSQL: Python's own parser takes a tenth of the time of psycopg's regular expression."""
 
 from __future__ import annotations
 

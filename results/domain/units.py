@@ -85,10 +85,11 @@ def format_number(value: float, digits: int = 4) -> str:
         return "0"
     if not math.isfinite(value):
         return "–"
-    value = float(f"{value:.{digits}g}") if abs(value) < 10**digits else value  # 999.96 is 1,000, not 1,000.0
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}"
+    value = float(f"{value:.{digits}g}")  # 999.96 is 1,000, not 1,000.0
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{min(places, 9)}f}"
-    return text
+    return f"{value:,.{min(places, 9)}f}"
 
 
 _SCALES: dict[str, list[tuple[float, str]]] = {
@@ -115,7 +116,7 @@ def format_quantity(value: float | None, unit: str) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     divisor, shown = scale_for(value, unit)
-    number = format_number(value / divisor)
-    if float(value / divisor).is_integer() and abs(value / divisor) < 1e15:
-        number = f"{int(value / divisor):,}"
-    return f"{number} {shown}".strip() if shown != "%" else f"{number} %"
+    scaled = value / divisor
+    whole = scaled.is_integer() and abs(scaled) < 1e15
+    number = f"{int(scaled):,}" if whole else format_number(scaled)
+    return f"{number} {shown}" if shown else number

@@ -193,7 +193,7 @@ def _density(look: Look, latencies: Histogram) -> list[dict[str, Any]]:
             "name": name,
             "x": json_numbers([us / 1e3 for _, us in marks]),
             "y": json_numbers([shares[bucket_of(us)] for _, us in marks]),
-            "text": [_within(f"{percent:g} %", us) for percent, us in marks],
+            "text": _within([(f"{percent:g} %", us) for percent, us in marks]),
             "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
             "marker": {"symbol": mark(look.index), "size": 9, "color": paint},
         },
@@ -204,10 +204,10 @@ def _reach(low_us: float, high_us: float) -> str:
     return gettext("{low} to {high}").format(low=format_quantity(low_us, "us"), high=format_quantity(high_us, "us"))
 
 
-def _within(percent: str, latency_us: float) -> str:
-    return gettext("{percent} within <b>{latency}</b>").format(
-        percent=percent, latency=format_quantity(latency_us, "us")
-    )
+def _within(shares: Iterable[tuple[str, float]]) -> list[str]:
+    """Return what is said of shares of the transactions, each with the latency in µs within which it was."""
+    text = gettext("{percent} within <b>{latency}</b>")
+    return [text.format(percent=percent, latency=format_quantity(us, "us")) for percent, us in shares]
 
 
 def tail(looks: Sequence[Look]) -> Figure | None:
@@ -241,10 +241,9 @@ def _tail(look: Look, latencies: Histogram) -> dict[str, Any]:
         "x": json_numbers([total / more for more in beyond]),
         "y": json_numbers([max(value, 0.5) / 1e3 for value in values]),
         "line": {"color": colour(look.index), "width": 2, "shape": "vh"},
-        "text": [
-            _within(f"{100 * (total - more + 1) / total:.7g} %", value)
-            for more, value in zip(beyond, values, strict=True)
-        ],
+        "text": _within(
+            (f"{100 * (total - more + 1) / total:.7g} %", value) for more, value in zip(beyond, values, strict=True)
+        ),
         "hovertemplate": f"{name}<br>%{{text}}<extra></extra>",
     }
 

@@ -188,10 +188,13 @@ class Trials:
     @cached_property
     def stored(self) -> Mapping[str, MeasuredQuantity]:
         """Every metric as it was measured, by name."""
-        values: dict[str, dict[Part, dict[MeasuredTrial, float]]] = {}
+        of_parts: defaultdict[tuple[str, str, str], dict[MeasuredTrial, float]] = defaultdict(dict)
         for one in self.every:
-            for (metric, node, label), value in one.values.items():
-                values.setdefault(metric, {}).setdefault((node, label), {})[one] = value
+            for part, value in one.values.items():
+                of_parts[part][one] = value
+        values: dict[str, dict[Part, dict[MeasuredTrial, float]]] = {}
+        for (metric, node, label), of_part in of_parts.items():
+            values.setdefault(metric, {})[node, label] = of_part
         return {name: _as_measured(self.metrics[name], of_metric) for name, of_metric in sorted(values.items())}
 
     def shown(self, quantity: MeasuredQuantity) -> list[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from results.domain.statistics.difference import Sample
@@ -81,6 +82,16 @@ def fields_of(replicates: Sequence[Replicate]) -> Any:
 def replicates_of_fields(fields: Any) -> tuple[Replicate, ...]:
     """Return the replicates that these are the fields of, see `fields_of`."""
     return tuple(map(Replicate._make, zip(*fields, strict=True)))
+
+
+def joined_fields(several: Sequence[Any]) -> Any:
+    """Return the fields of all these replicates together, see `fields_of`."""
+    return several[0] if len(several) == 1 else Replicate._make(map(tuple, map(chain, *several)))
+
+
+def chosen_fields(fields: Any, which: Sequence[bool]) -> Any:
+    """Return the fields of those of the replicates for which it is true, see `fields_of`."""
+    return fields if all(which) else Replicate._make(tuple(compress(field, which)) for field in fields)
 
 
 def sample_of(each: Any, part: tuple[str, ...]) -> Sample:

@@ -7,18 +7,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from results.domain.statistics.borrowing import own_variances
 from results.domain.statistics.difference import Noise, RunMean, Sample, apart
 from results.domain.statistics.run_levels import run_mean
-from results.queries.comparison.cells import Replicate, fields_of, sample_of
+from results.queries.comparison.cells import chosen_fields, joined_fields, sample_of
 from results.queries.comparison.family import UnitPair
 from results.queries.comparison.freshness import Freshness
-from results.queries.comparison.units import RUN, Unit
+from results.queries.comparison.units import Unit
 from results.queries.shared.configurations import ConfigurationRow
 
-Same = frozenset[tuple[str, str]]  # what configurations have alike that are the same but for their run
+Same = tuple[frozenset[tuple[str, str]], str, str]  # what is alike of those that are the same but for their run
 FEWEST_FREEDOM = 4  # degrees of freedom from which earlier runs say how much values vary
 Measured = Callable[[Sequence[int]], Sequence[Unit]]
 
@@ -88,10 +88,10 @@ def _means(units: Iterable[Unit], runs: Set[int]) -> dict[Same, dict[int, RunMea
     """Return of each configuration the mean of each of these runs that measured it, without a value of zero or
     below."""
     means: dict[Same, dict[int, RunMean]] = defaultdict(dict)
-    for (same, _), replicates in _by_configuration(units, runs).items():
+    for (same, _), fields in _by_configuration(units, runs).items():
         values: dict[int, list[float]] = defaultdict(list)
-        for replicate in replicates:
-            values[replicate.run_id].append(replicate.value)
+        for run, value in zip(fields.run_id, fields.value, strict=True):
+            values[run].append(value)
         means[same] |= {run: run_mean(run, own) for run, own in values.items() if min(own) > 0}
     return means
 
@@ -104,34 +104,37 @@ class _EarlierNoise(NamedTuple):
 def _noise(units: Iterable[Unit], runs: Set[int]) -> dict[Same, _EarlierNoise]:
     """Return of each configuration how much its values varied within these runs, all together."""
     by_configuration = _by_configuration(units, runs)
-    samples = [sample_of(fields_of(replicates), part) for (_, part), replicates in by_configuration.items()]
+    samples = [sample_of(fields, part) for (_, part), fields in by_configuration.items()]
     variances, freedom = own_variances(samples)
     each = zip(by_configuration.items(), variances.tolist(), freedom.tolist(), strict=True)
     return {
-        same: _EarlierNoise(Noise(variance, free), frozenset(replicate.run_id for replicate in replicates))
-        for ((same, _), replicates), variance, free in each
+        same: _EarlierNoise(Noise(variance, free), frozenset(fields.run_id))
+        for ((same, _), fields), variance, free in each
         if free > FEWEST_FREEDOM
     }
 
 
-def _by_configuration(units: Iterable[Unit], runs: Set[int]) -> dict[tuple[Same, tuple[str, str]], list[Replicate]]:
-    """Return what these runs measured of each configuration and part."""
-    by_configuration: dict[tuple[Same, tuple[str, str]], list[Replicate]] = defaultdict(list)
+def _by_configuration(units: Iterable[Unit], runs: Set[int]) -> dict[tuple[Same, tuple[str, str]], Any]:
+    """Return the fields, see `fields_of`, of what these runs measured of each configuration and part."""
+    by_configuration: dict[tuple[Same, tuple[str, str]], list[Any]] = defaultdict(list)
     for unit in units:
         same_of = {row.id: _same(unit, row) for row in unit.rows}
-        for replicate in unit.replicates:
-            if replicate.run_id in runs:
-                by_configuration[same_of[replicate.configuration_id], unit.part].append(replicate)
-    return by_configuration
+        own = [
+            same_of[configuration] if run in runs else None
+            for run, configuration in zip(unit.fields.run_id, unit.fields.configuration_id, strict=True)
+        ]
+        for same in dict.fromkeys(own):
+            if same is not None:
+                there = [one == same for one in own]
+                by_configuration[same, unit.part].append(chosen_fields(unit.fields, there))
+    return {key: joined_fields(several) for key, several in by_configuration.items()}
 
 
 def _beside(unit: Unit, known: Mapping[Same, Mapping[int, RunMean]]) -> tuple[RunMean, ...]:
-    own = {replicate.run_id for replicate in unit.replicates}
+    own = set(unit.fields.run_id)
     means = {run: mean for row in unit.rows for run, mean in known.get(_same(unit, row), {}).items() if run not in own}
     return tuple(means[run] for run in sorted(means))
 
 
 def _same(unit: Unit, row: ConfigurationRow) -> Same:
-    texts = {**row.texts, "node of the metric": unit.node, "label of the metric": unit.label}
-    del texts[RUN]
-    return frozenset(texts.items())
+    return row.besides_run, unit.node, unit.label

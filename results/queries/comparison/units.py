@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from results import sql
 from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.statistics.difference import Sample
-from results.queries.comparison.cells import Replicate, replicates_of_fields, sample_of
+from results.queries.comparison.cells import Replicate, joined_fields, replicates_of_fields, sample_of
 from results.queries.comparison.percentiles import percentiles
 from results.queries.shared.composites import Parts
 from results.queries.shared.configurations import ConfigurationRow
@@ -185,7 +185,7 @@ def _as_measured(parts: Sequence[Any]) -> Any:
     """Return the fields of replicates in the order in which these were measured.
 
     parts: fields of some of them each, in no order."""
-    fields: Any = parts[0] if len(parts) == 1 else Replicate._make(map(tuple, map(chain, *parts)))
+    fields = joined_fields(parts)
     when = list(zip(fields.run_id, fields.position, strict=True))
     order = sorted(range(len(when)), key=when.__getitem__)
     return Replicate._make(map(itemgetter(*order) if len(order) > 1 else tuple, fields))
@@ -194,13 +194,10 @@ def _as_measured(parts: Sequence[Any]) -> Any:
 def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collection[str]) -> tuple[str, ...]:
     """Return the dimensions in which configurations differ. A composite factor is told by its parts, and runs are not
     told apart, but where a view names them as an axis or filters by them."""
-    names = set[str]().union(*(row.texts for row in rows)) - ({RUN, *parts} - {*named})
-    return tuple(sorted(name for name in names if _varies(name, rows)))
-
-
-def _varies(name: str, rows: Sequence[ConfigurationRow]) -> bool:
-    first = rows[0].level(name)
-    return any(row.texts.get(name, DEFAULT) != first for row in rows)
+    every = list({id(row.texts): row.texts for row in rows}.values())
+    differing = {name for texts in every[1:] for name, _level in texts.items() ^ every[0].items()}
+    names = differing - ({RUN, *parts} - {*named})
+    return tuple(sorted(name for name in names if len({texts.get(name, DEFAULT) for texts in every}) > 1))
 
 
 def _measured(

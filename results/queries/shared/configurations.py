@@ -45,6 +45,11 @@ class ConfigurationRow:
         run. Empty values are 'default'; numbers are as short as they can be."""
         return _texts(self.run_id, self.levels, self.dimensions)
 
+    @cached_property
+    def besides_run(self) -> frozenset[tuple[str, str]]:
+        """What it has alike with the same configuration of another run: every dimension but that, with its text."""
+        return frozenset((name, text) for name, text in self.texts.items() if name != "run")
+
     @property
     def factors(self) -> Collection[str]:
         return self.levels.keys()

@@ -305,9 +305,7 @@ def _by_line(choice: Choice, rows: Sequence[_Leveled]) -> dict[str, _OfLevels]:
     return {JOINT.join(text for text in key if text): lines[key] for key in ordered}
 
 
-def _measured_twice(
-    line_of: Mapping[str, str], installations: Mapping[str, str], rows: Sequence[_Leveled]
-) -> set[str]:
+def _measured_twice(line_of: Mapping[str, str], installations: Mapping[str, str], rows: Sequence[_Leveled]) -> set[str]:
     """Return the lines on which several installations measured the same level."""
     there: dict[tuple[str, str], set[str]] = {}
     for level, row in rows:

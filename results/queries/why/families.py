@@ -16,7 +16,7 @@ from results.domain.measurement.metrics import Metric
 from results.domain.measurement.one_fact import is_closed_loop
 from results.domain.statistics.metric_changes import Answer, MeasuredQuantity, MeasuredTrial, Part, Trials, Value
 from results.queries.comparison.baselines import REFERENCE, Baseline, baseline_of, baseline_of_reference
-from results.queries.comparison.cells import Comparison, Key, Point, Replicate, fields_of
+from results.queries.comparison.cells import Comparison, Key, Point, chosen_fields, fields_of
 from results.queries.comparison.family import family_of
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.judging import judged_sides, levels_of, side_of
@@ -28,10 +28,31 @@ from results.queries.environment.environments import EnvironmentComparison, Side
 from results.queries.shared.composites import Parts, composite_parts
 from results.queries.shared.configurations import ConfigurationRow, configurations
 from results.queries.shared.metrics import MetricRow
-from results.queries.why.measured_runs import measured_runs
+from results.queries.why.measured_runs import TrialRow, measured_runs
 
 _BASE, _OTHER = "base", "other"
 _Configurations = tuple[Mapping[int, ConfigurationRow], Mapping[int, tuple[str, ...]]]  # with the levels of each
+
+
+class _ConfigurationTrials:
+    """The trials of one configuration, in the order in which they were measured."""
+
+    def __init__(self, configuration_id: int, measured: Sequence[MeasuredTrial], rows: Sequence[TrialRow]) -> None:
+        self.configuration_id, self._measured = configuration_id, measured
+        self._fields = fields_of([row.replicate(0.0) for row in rows])
+
+    def fields(self, values: Mapping[MeasuredTrial, float]) -> Any:
+        """Return the fields of the replicates that have one of these values, see `fields_of`; None without any."""
+        own = [values.get(one) for one in self._measured]
+        if None not in own:
+            return self._fields._replace(value=tuple(own))
+        there = [value is not None for value in own]
+        return chosen_fields(self._fields._replace(value=own), there) if any(there) else None
+
+
+def _when_first(fields: Any) -> tuple[int, int]:
+    """Return when the first of these replicates was measured, see `fields_of`."""
+    return fields.run_id[0], fields.position[0]
 
 
 class JudgedCells:
@@ -68,6 +89,7 @@ class JudgedCells:
             for overhead in (False, True)
         }
         self._configurations: dict[tuple[int, ...], _Configurations] = {}
+        self._trials: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[_ConfigurationTrials]] = {}
 
     @property
     def every_trial(self) -> list[MeasuredTrial]:
@@ -110,7 +132,7 @@ class JudgedCells:
         if runs not in self._configurations:
             self._configurations[runs] = self._configurations_of(runs)
         rows, levels = self._configurations[runs]
-        return alike(self._replicates(quantity, rows, attempts), rows, levels, quantity.whole)
+        return alike(self._replicates(quantity, runs, attempts), rows, levels, quantity.whole)
 
     def _configurations_of(self, runs: tuple[int, ...]) -> _Configurations:
         rows = {row.id: row for row in self._rows if row.done and row.run_id in runs}
@@ -118,17 +140,27 @@ class JudgedCells:
         return rows, levels_at(rows, names)
 
     def _replicates(
-        self, quantity: MeasuredQuantity, rows: Mapping[int, ConfigurationRow], attempts: Sequence[int] | None
+        self, quantity: MeasuredQuantity, runs: tuple[int, ...], attempts: Sequence[int] | None
     ) -> Iterator[tuple[int, str, str, Any]]:
-        wanted = None if attempts is None else frozenset(attempts)
+        """Give of each node and label the replicates of each configuration, in the order of their first ones."""
+        several = self._trials_of(runs, attempts)
         for (node, label), values in quantity.values.items():
-            replicates: dict[int, list[Replicate]] = {}
-            for measured, value in values.items():
-                trial = self._measured.trials[measured]
+            own = [(trials, fields) for trials in several if (fields := trials.fields(values))]
+            for trials, fields in sorted(own, key=lambda one: _when_first(one[1])):
+                yield trials.configuration_id, node, label, fields
+
+    def _trials_of(self, runs: tuple[int, ...], attempts: Sequence[int] | None) -> Sequence[_ConfigurationTrials]:
+        key = (runs, None if attempts is None else tuple(attempts))
+        if key not in self._trials:
+            rows, wanted = self._configurations[runs][0], None if attempts is None else frozenset(attempts)
+            of: dict[int, list[MeasuredTrial]] = {}
+            for measured, trial in self._measured.trials.items():
                 if trial.configuration_id in rows and (wanted is None or trial.attempt_id in wanted):
-                    replicates.setdefault(trial.configuration_id, []).append(trial.replicate(value))
-            for configuration, own in replicates.items():
-                yield configuration, node, label, fields_of(own)
+                    of.setdefault(trial.configuration_id, []).append(measured)
+            self._trials[key] = [
+                _ConfigurationTrials(id_, own, [self._measured.trials[one] for one in own]) for id_, own in of.items()
+            ]
+        return self._trials[key]
 
     def _cells(self, bases: Iterable[Unit], others: Iterable[Unit]) -> tuple[Cells, dict[Key, Key]]:
         """Return the cells at each node and label that both have, and of each with which it is compared.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
 
 from results import sql
 from results.domain.measurement.metrics import Better, Metric
@@ -12,13 +15,16 @@ from results.domain.statistics.metric_changes import MeasuredTrial
 from results.queries.comparison.cells import Replicate
 from results.queries.shared.words import stored
 
+Key = tuple[str, str, str]  # metric, node, label
 
-@dataclass(frozen=True)
-class TrialRow:
+
+class TrialRow(NamedTuple):
     """A trial that counts.
 
     seconds: of the measured window.
-    processors: online, by node."""
+    processors: online, by node, as JSON.
+    measures: ids of what its values are of, as text.
+    values: in their order."""
 
     attempt_id: int
     trial_id: int
@@ -27,7 +33,9 @@ class TrialRow:
     position: int
     configuration_id: int
     seconds: float | None
-    processors: Mapping[str, int]
+    processors: str
+    measures: str
+    values: list[float]
 
     def replicate(self, value: float) -> Replicate:
         """Return a value that it measured."""
@@ -49,27 +57,40 @@ class MeasuredRuns:
 
 def measured_runs(run_ids: Sequence[int]) -> MeasuredRuns:
     """Return what the counted trials of these runs measured. Two queries."""
-    runs = {"runs": list(run_ids)}
-    rows = sql.rows(TrialRow, sql.load(__file__, "measured_trials"), runs)
-    measured = sql.rows(_ValuesRow, sql.load(__file__, "measured_values"), runs)
-    values: dict[int, dict[tuple[str, str, str], float]] = {row.attempt_id: {} for row in rows}
-    for one in measured:
-        key = (one.metric, one.node, wait_event(one.label) if one.metric == WAITS else one.label)
-        for attempt, value in zip(one.attempts, one.values, strict=True):
-            if attempt in values:
-                values[attempt][key] = value
-    by_attempt = {
-        row.attempt_id: MeasuredTrial(
-            row.trial_id, (row.run_id, row.block), row.seconds, row.processors, values[row.attempt_id]
-        )
+    rows = sql.tuples(TrialRow, sql.load(__file__, "measured_trials"), {"runs": list(run_ids)})
+    ids_of = {text: [*map(int, text[1:-1].split(","))] for text in {row.measures for row in rows} if text != "{}"}
+    measures = _measures(set[int]().union(*ids_of.values()))
+    places_of = {text: _places(ids, measures) for text, ids in ids_of.items()}
+    processors_of = {text: json.loads(text) for text in {row.processors for row in rows}}
+    trials = {
+        MeasuredTrial(
+            row.trial_id,
+            (row.run_id, row.block),
+            row.seconds,
+            processors_of[row.processors],
+            {key: value for key, place in places_of.get(row.measures, ()) if isfinite(value := row.values[place])},
+        ): row
         for row in rows
     }
-    trials = {by_attempt[row.attempt_id]: row for row in rows}
-    return MeasuredRuns(trials, by_attempt, {one.metric: one.meaning() for one in measured})
+    by_attempt = {row.attempt_id: measured for measured, row in trials.items()}
+    meanings = {one.metric: one for one in measures}
+    return MeasuredRuns(trials, by_attempt, {name: one.meaning() for name, one in meanings.items()})
 
 
-@dataclass(frozen=True)
-class _ValuesRow:
+def _measures(ids: Collection[int]) -> Sequence[_Measure]:
+    return sql.tuples(_Measure, sql.load(__file__, "measures"), {"measures": sql.array(ids)})
+
+
+def _places(ids: Sequence[int], measures: Sequence[_Measure]) -> list[tuple[Key, int]]:
+    """Return the key of each value of trials that measured these, in the order of keys, and its place."""
+    place_of = {id_: place for place, id_ in enumerate(ids)}
+    return [(one.key, place_of[one.id]) for one in measures if one.id in place_of]
+
+
+class _Measure(NamedTuple):
+    id: int
+    node: str
+    label: str
     metric: str
     unit: str
     label_of_metric: str
@@ -78,10 +99,10 @@ class _ValuesRow:
     minimum_effect: float
     whole: str
     client_overhead: bool
-    node: str
-    label: str
-    attempts: tuple[int, ...]
-    values: tuple[float, ...]
+
+    @property
+    def key(self) -> Key:
+        return self.metric, self.node, wait_event(self.label) if self.metric == WAITS else self.label
 
     def meaning(self) -> Metric:
         better = Better(self.better)

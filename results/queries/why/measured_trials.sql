@@ -1,4 +1,5 @@
--- Every trial of the runs that counts: its place, its window and its machines, which all attempts of an environment share.
+-- Every trial of the runs that counts: its place, its window, its machines, which all attempts of an environment share, and
+-- its values, with the ids of what they are values of.
 WITH counted AS (
     SELECT
         trial.attempt_id, trial.id AS trial_id, trial.run_id, trial.block, trial.position, trial.configuration_id,
@@ -9,8 +10,10 @@ WITH counted AS (
 )
 SELECT
     counted.attempt_id, counted.trial_id, counted.run_id, counted.block, counted.position, counted.configuration_id,
-    counted.seconds, coalesce(machines.processors, '{}') AS processors
+    counted.seconds, coalesce(machines.processors::text, '{}') AS processors,
+    coalesce(stored.measures::text, '{}') AS measures, coalesce(stored.values, '{}') AS values
 FROM counted
+LEFT JOIN results_attemptvalues AS stored ON stored.run_id = counted.run_id AND stored.attempt_id = counted.attempt_id
 LEFT JOIN (
     SELECT example.environment, json_object_agg(used.node, layer.content #> '{cpu,online}') AS processors
     FROM (SELECT environment, min(attempt_id) AS attempt_id FROM counted GROUP BY environment) AS example
