@@ -119,14 +119,13 @@ def _by_configuration(units: Iterable[Unit], runs: Set[int]) -> dict[tuple[Same,
     by_configuration: dict[tuple[Same, tuple[str, str]], list[Any]] = defaultdict(list)
     for unit in units:
         same_of = {row.id: _same(unit, row) for row in unit.rows}
-        own = [
-            same_of[configuration] if run in runs else None
-            for run, configuration in zip(unit.fields.run_id, unit.fields.configuration_id, strict=True)
-        ]
+        fields = chosen_fields(unit.fields, [*map(runs.__contains__, unit.fields.run_id)])
+        if len({*same_of.values()}) == 1 and fields.value:
+            by_configuration[same_of[unit.rows[0].id], unit.part].append(fields)
+            continue
+        own = [same_of[configuration] for configuration in fields.configuration_id]
         for same in dict.fromkeys(own):
-            if same is not None:
-                there = [one == same for one in own]
-                by_configuration[same, unit.part].append(chosen_fields(unit.fields, there))
+            by_configuration[same, unit.part].append(chosen_fields(fields, [one == same for one in own]))
     return {key: joined_fields(several) for key, several in by_configuration.items()}
 
 

@@ -48,7 +48,7 @@ class ConfigurationRow:
     @cached_property
     def besides_run(self) -> frozenset[tuple[str, str]]:
         """What it has alike with the same configuration of another run: every dimension but that, with its text."""
-        return frozenset((name, text) for name, text in self.texts.items() if name != "run")
+        return frozenset(self.texts.items()) - {("run", str(self.run_id))}
 
     @property
     def factors(self) -> Collection[str]:
