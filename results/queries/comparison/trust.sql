@@ -14,7 +14,7 @@ setup AS (
         configuration.dimensions ->> 'cache' = 'cold' AS cold,
         (configuration.dimensions ->> 'duration_s')::float8 AS planned_s,
         (configuration.dimensions ->> 'warmup_s')::float8 AS warmup_s,
-        played.clients, played.servers
+        configuration.spec -> 'agents' AS agents, played.clients, played.servers
     FROM results_configuration AS configuration
     CROSS JOIN LATERAL (
         SELECT
@@ -36,9 +36,8 @@ measured AS (
         max(abs(value)) FILTER (WHERE metric_id = 'steady.start') AS start
     FROM results_measurement AS measurement
     JOIN counted ON counted.id = measurement.attempt_id
-    JOIN results_configuration AS configuration ON configuration.id = counted.configuration_id
-    JOIN setup ON setup.id = configuration.id
-    CROSS JOIN LATERAL (SELECT configuration.spec -> 'agents' ->> measurement.node AS agent) AS host
+    JOIN setup ON setup.id = counted.configuration_id
+    CROSS JOIN LATERAL (SELECT setup.agents ->> measurement.node AS agent) AS host
     WHERE measurement.run_id = ANY(%(runs)s) AND measurement.label = ''
         AND measurement.metric_id IN ('cpu.busy', 'steady.variation', 'steady.trend', 'steady.start')
     GROUP BY measurement.attempt_id

@@ -17,7 +17,7 @@ from results.domain.statistics.difference import Sample
 from results.queries.comparison.cells import Replicate, joined_fields, replicates_of_fields, sample_of
 from results.queries.comparison.percentiles import percentiles
 from results.queries.shared.composites import Parts
-from results.queries.shared.configurations import ConfigurationRow
+from results.queries.shared.configurations import ConfigurationRow, levels_by_dimension
 from results.queries.shared.facets import percentile_of
 from results.queries.shared.metrics import MetricRow
 from results.queries.shared.ordering import DEFAULT
@@ -194,10 +194,9 @@ def _as_measured(parts: Sequence[Any]) -> Any:
 def telling_apart(rows: Sequence[ConfigurationRow], parts: Parts, named: Collection[str]) -> tuple[str, ...]:
     """Return the dimensions in which configurations differ. A composite factor is told by its parts, and runs are not
     told apart, but where a view names them as an axis or filters by them."""
-    every = list({id(row.texts): row.texts for row in rows}.values())
-    differing = {name for texts in every[1:] for name, _level in texts.items() ^ every[0].items()}
-    names = differing - ({RUN, *parts} - {*named})
-    return tuple(sorted(name for name in names if len({texts.get(name, DEFAULT) for texts in every}) > 1))
+    levels = levels_by_dimension(list({id(row.texts): row.texts for row in rows}.values()))
+    names = levels.keys() - ({RUN, *parts} - {*named})
+    return tuple(sorted(name for name in names if len({*levels[name]}) > 1))
 
 
 def _measured(
