@@ -124,6 +124,13 @@ def facets(rows: Sequence[HasLevels], filters: Filters) -> list[Facet]:
     return sorted(dimensions, key=lambda facet: (not facet.varies, not facet.factor, facet.name))
 
 
+def varying(rows: Sequence[HasLevels]) -> list[str]:
+    """Return the dimensions that vary, in the order of `facets`. Pure."""
+    factors = set[str]().union(*(row.factors for row in rows))
+    names = [name for name, levels in levels_by_dimension([row.texts for row in rows]).items() if len({*levels}) > 1]
+    return sorted(names, key=lambda name: (name not in factors, name))
+
+
 def facets_of(run_ids: Sequence[int]) -> list[Facet]:
     """Return every dimension of all configurations of the runs. One query."""
     return facets(configurations(run_ids), {})

@@ -11,7 +11,7 @@ from results.domain.errors import TeitenError
 from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.queries.shared.configurations import texts_of
-from results.queries.shared.facets import Filters, facets, passing
+from results.queries.shared.facets import Filters, facets, passing, varying
 from results.queries.shared.ordering import DEFAULT, sorted_levels
 from results.queries.shared.run_filter import NO_FILTER, RunFilter
 from results.queries.shared.selection import JOINT, dimensions
@@ -175,13 +175,13 @@ def followed_runs(selection: TrendSelection) -> FollowedRuns:
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:
     """Return the families that the selection follows. Over versions and commits they are followed from one installation
     to the next, unless the series are installations. Raises TeitenError for a dimension or axis that there is not."""
-    varying = [facet.name for facet in facets(known, {}) if facet.varies]
-    first = _first_series(varying, selection.x or DATE)
+    names = varying(known)
+    first = _first_series(names, selection.x or DATE)
     chosen = _complete(selection, first, known)
     follows = _follows(chosen)
     apart = _apart(chosen, follows)
     fitting = passing(known, chosen.filters)
-    held = _held(fitting, apart, varying, {*apart, *follows, *chosen.filters})
+    held = _held(fitting, apart, names, {*apart, *follows, *chosen.filters})
     filters = {**chosen.filters, **{name: (level,) for name, level in held.items()}}
     shown = passing(known, filters)
     lines = _lines(shown, apart)
@@ -206,9 +206,9 @@ def _facets(known: Sequence[Family], filters: Filters, several: Collection[str])
     )
 
 
-def _first_series(varying: Sequence[str], x: str) -> str:
+def _first_series(names: Sequence[str], x: str) -> str:
     possible = [name for name in _FIRST_SERIES if x == DATE or name != INSTALLATION]
-    return next((name for name in possible if name in varying), "")
+    return next((name for name in possible if name in names), "")
 
 
 def _complete(selection: TrendSelection, first: str, known: Sequence[Family]) -> TrendSelection:
