@@ -58,27 +58,27 @@ class MeasuredRuns:
 def measured_runs(run_ids: Sequence[int]) -> MeasuredRuns:
     """Return what the counted trials of these runs measured. Two queries."""
     rows = sql.tuples(TrialRow, sql.load(__file__, "measured_trials"), {"runs": list(run_ids)})
-    ids_of = {text: [*map(int, text[1:-1].split(","))] for text in {row.measures for row in rows} if text != "{}"}
-    measures = _measures(set[int]().union(*ids_of.values()))
-    places_of = {text: _places(ids, measures) for text, ids in ids_of.items()}
+    places_of, measures = _measured({row.measures for row in rows})
     processors_of = {text: json.loads(text) for text in {row.processors for row in rows}}
-    trials = {
-        MeasuredTrial(
-            row.trial_id,
-            (row.run_id, row.block),
-            row.seconds,
-            processors_of[row.processors],
-            {key: value for key, place in places_of.get(row.measures, ()) if isfinite(value := row.values[place])},
-        ): row
-        for row in rows
-    }
+    trials = {_trial(row, places_of[row.measures], processors_of[row.processors]): row for row in rows}
     by_attempt = {row.attempt_id: measured for measured, row in trials.items()}
     meanings = {one.metric: one for one in measures}
     return MeasuredRuns(trials, by_attempt, {name: one.meaning() for name, one in meanings.items()})
 
 
-def _measures(ids: Collection[int]) -> Sequence[_Measure]:
-    return sql.tuples(_Measure, sql.load(__file__, "measures"), {"measures": sql.array(ids)})
+def _trial(row: TrialRow, places: Sequence[tuple[Key, int]], processors: Mapping[str, int]) -> MeasuredTrial:
+    values = {key: value for key, place in places if isfinite(value := row.values[place])}
+    return MeasuredTrial(row.trial_id, (row.run_id, row.block), row.seconds, processors, values)
+
+
+def _measured(lists: Collection[str]) -> tuple[Mapping[str, list[tuple[Key, int]]], Sequence[_Measure]]:
+    """Return of each list of measures where the values of which keys are, and all measures. One query.
+
+    lists: ids as text."""
+    ids_of = {text: [*map(int, filter(None, text[1:-1].split(",")))] for text in lists}
+    every = set[int]().union(*ids_of.values())
+    measures = sql.tuples(_Measure, sql.load(__file__, "measures"), {"measures": sql.array(every)})
+    return {text: _places(ids, measures) for text, ids in ids_of.items()}, measures
 
 
 def _places(ids: Sequence[int], measures: Sequence[_Measure]) -> list[tuple[Key, int]]:
