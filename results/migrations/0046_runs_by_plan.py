@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     replaces dropped, beside what goes on."""
 
     atomic = False
-    dependencies = [("results", "0042_values_of_attempts")]
+    dependencies = [("results", "0045_detached_ranges")]
 
     operations = [
         AddIndexConcurrently("run", models.Index(fields=["plan", "id"], name="run_by_plan")),
