@@ -8,7 +8,7 @@ import asyncio
 import math
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -125,9 +125,25 @@ def _store_next(run: models.Run, parsed: ParsedTrial, number: int) -> None:
     attempt_id = dispatch.next_attempt(datetime.now(UTC))
     assert attempt_id is not None
     attempt = models.Attempt.objects.get(pk=attempt_id)
-    named = replace(parsed, trial_key=f"{run.pk}/{attempt.trial_id}", attempt=1)
+    named = _as_of(f"{run.pk}/{attempt.trial_id}", parsed)
     ingest.store(named, attempt_id, ingest.Archive(f"{run.pk}/{attempt.trial_id}-1.tar.gz", f"{number:064x}", 40_000))
     lease.release(attempt_id)
+
+
+def _as_of(key: str, parsed: ParsedTrial) -> ParsedTrial:
+    """Return it as the first attempt at another trial, after which its folders on the agent are named in commands."""
+    names = {
+        f"{parsed.trial_key.replace('/', '-')}-{parsed.attempt}": f"{key.replace('/', '-')}-1",
+        parsed.trial_key: key,
+    }
+    commands = [replace(one, command=_renamed(one.command, names)) for one in parsed.commands]
+    return replace(parsed, trial_key=key, attempt=1, commands=tuple(commands))
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    for before, after in names.items():
+        text = text.replace(before, after)
+    return text
 
 
 def _vacuum() -> None:
