@@ -146,6 +146,25 @@ def test_pages_and_api_say_where_they_are_and_show_every_other_number(old: model
     assert "in an archive" not in page_text(client.get(f"/trials/{trial.pk}/"))
 
 
+def test_a_page_that_a_visitor_has_is_made_anew_once_they_have_gone_or_come_back(
+    old: models.Run, client: Client
+) -> None:
+    address = f"/compare/why/?run={old.pk}"
+
+    def asked_again() -> int:
+        return client.get(address, headers={"If-None-Match": tag}).status_code
+
+    client.get(address)  # which sets the cookie of forms
+    tag = client.get(address).headers["ETag"]
+    assert asked_again() == 304
+    detaching.detach(first_of(old), ACTOR)
+    assert asked_again() == 200
+    tag = client.get(address).headers["ETag"]
+    assert asked_again() == 304
+    detaching.attach(first_of(old), ACTOR)
+    assert asked_again() == 200
+
+
 def test_what_would_lose_or_forget_them_is_refused(measured: models.Run) -> None:
     detaching.detach(first_of(measured), ACTOR)
     before = hashes(measured)

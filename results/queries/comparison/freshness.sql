@@ -1,9 +1,9 @@
 -- What comparisons depend on, each of the runs of a group: their trials, the numbers read of them, what metrics mean,
--- references and the runs that these were measured in, and other runs of the same plans: the newest, and the last ones before
--- these. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones do. Trials of runs that are only
--- listed besides are not counted: they become more by blocks, and whatever happens to them is at a time. OFFSET has runs looked
--- up one by one. BETWEEN has those of a plan read in the order of its own index: all runs, the newest first, would pass by those
--- of all other plans.
+-- references and the runs that these were measured in, which series are in an archive, and other runs of the same plans: the
+-- newest, and the last ones before these. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones
+-- do. Trials of runs that are only listed besides are not counted: they become more by blocks, and whatever happens to them is
+-- at a time. OFFSET has runs looked up one by one. BETWEEN has those of a plan read in the order of its own index: all runs, the
+-- newest first, would pass by those of all other plans.
 WITH compared AS (
     SELECT number, run_id FROM unnest(%(groups)s::int[], %(runs)s::bigint[]) AS compared (number, run_id)
 ),
@@ -97,7 +97,8 @@ SELECT
             FROM results_noise AS noise JOIN results_run AS run ON run.id = noise.run_id
             WHERE run.standing <> 'excluded' AND NOT run.private
         ),
-        (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference)
+        (SELECT string_agg(concat_ws(' ', name, snapshot_id, series), E'\n' ORDER BY name) FROM results_reference),
+        (SELECT string_agg(concat_ws(' ', first_run, detached_at), E'\n' ORDER BY first_run) FROM results_detachedrange)
     ) AS state,
     array(SELECT name FROM results_reference ORDER BY name) AS references,
     array(SELECT unnest(beside.others) AS id ORDER BY id) AS others,
