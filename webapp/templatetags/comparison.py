@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from django import template
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import escape
+from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
@@ -30,7 +30,7 @@ def _row(run: RunRow, chosen: bool, label: str, done: str, address: str) -> str:
 
     label: what its box is called, for its number and name.
     done: how many of its trials are done, for these and all of them."""
-    name = escape(run.name)
+    name = conditional_escape(run.name)
     published = render_to_string("parts/_published.html", {"publication": run.publication}) if run.publication else ""
     return (
         f'<tr><td><input type="checkbox" name="run" value="{run.id}" id="run-{run.id}"'

@@ -77,7 +77,7 @@ def test_the_head_counts_more_than_a_page_of_runs(
         for i in range(60)
     )
     assert "60 running" in page_text(stranger.get("/now/"))
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(19):
         text = page_text(stranger.get("/", headers=REFRESH))
     assert "60 runs in progress" in text
     assert "and 57 more" in text
