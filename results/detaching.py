@@ -72,6 +72,7 @@ def detach(first_run: int, actor: str) -> models.DetachedRange:
     tables = _partitions(first_run)
     with _folder() as folder, transaction_with_bundles() as placed, connection.cursor() as cursor:
         _require_old(first_run)
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # while the archive is sent and read again
         cursor.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")
         path = folder / "archive.zip"
         rows = _write(path, tables)
