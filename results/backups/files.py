@@ -9,12 +9,6 @@ from pathlib import Path
 _PIECE_BYTES = 1024 * 1024
 
 
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, hex. Raises OSError."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def copy(source: Path, target: Path) -> str:
     """Copy a file to where there is none, onto the disk; return the SHA-256 of what was copied. Raises OSError."""
     digest = hashlib.sha256()

@@ -24,7 +24,7 @@ from results import VERSION
 from results.backups import files, programs
 from results.backups.manifest import BUNDLES, DUMP, MISSING, Counts, Manifest, listed_files, read_manifest
 from results.backups.verifying import verify
-from results.bundle_files import named_bundles
+from results.bundle_files import checksum, named_bundles
 from results.bundle_storage import storage
 from results.domain.errors import BackupError, IngestError
 from results.domain.messages import gettext_lazy as _
@@ -185,7 +185,7 @@ def _copy(source: Path, root: Path, name: str) -> str:
     if storage().in_folder:
         return files.copy(source, root / name)
     storage().add(source, name)
-    return files.checksum(source)
+    return checksum(source)
 
 
 def _compare_counts(manifest: Manifest) -> None:
@@ -264,6 +264,6 @@ def _names(wrong: Sequence[str], count: int) -> str:
 def _is_stored(bundle: str, sha256: str) -> bool:
     try:
         with storage().file(bundle) as path:
-            return files.checksum(path) == sha256
+            return checksum(path) == sha256
     except (OSError, IngestError):
         return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from results.backups.files import checksum
 from results.backups.manifest import CHECKSUMS, DUMP, Manifest, listed_files, read_manifest
+from results.bundle_files import checksum
 from results.domain.errors import BackupError
 from results.domain.messages import gettext_lazy as _
 from results.domain.messages import ngettext_lazy

@@ -22,7 +22,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from results import VERSION, models
 from results.backups import files, programs
 from results.backups.manifest import BUNDLES, CHECKSUMS, DUMP, FORMAT, MANIFEST, MISSING, Counts, Manifest
-from results.bundle_files import keeping_bundles, named_bundles
+from results.bundle_files import checksum, keeping_bundles, named_bundles
 from results.bundle_storage import storage
 from results.domain.errors import BackupError, IngestError
 from results.domain.messages import SEMICOLON, linked, ngettext_lazy
@@ -76,13 +76,13 @@ def back_up(
         listing = _Listing(partial)
         with keeping_bundles():
             created_at, counts, migrations = _dump(pg_dump, partial)
-            listing.add(DUMP, files.checksum(partial / DUMP))
+            listing.add(DUMP, checksum(partial / DUMP))
             _take_bundles(listing, earlier)
         if listing.missing and not without_missing:
             raise _incomplete(listing)
         if listing.missing:
             files.sync(partial / MISSING)
-            listing.add(MISSING, files.checksum(partial / MISSING))
+            listing.add(MISSING, checksum(partial / MISSING))
         files.sync(partial / CHECKSUMS)
         manifest = Manifest(
             format=FORMAT,
@@ -95,7 +95,7 @@ def back_up(
             missing=listing.missing,
             files=listing.files,
             size_bytes=listing.size_bytes,
-            checksums=files.checksum(partial / CHECKSUMS),
+            checksums=checksum(partial / CHECKSUMS),
         )
         files.sync_folders(partial)
         files.write(partial / MANIFEST, manifest.to_json())
@@ -186,7 +186,7 @@ def _take(bundle: str, sha256: str, folder: Path, earlier: Path | None) -> None:
     warehouse knows it, OSError where the backup cannot be written."""
     target = folder / BUNDLES / bundle
     there = earlier / BUNDLES / bundle if earlier else None
-    if there and there.is_file() and files.checksum(there) == sha256:
+    if there and there.is_file() and checksum(there) == sha256:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.hardlink_to(there)
         return

@@ -102,6 +102,12 @@ def test_making_ahead_gives_up_where_something_is_being_stored(monkeypatch: pyte
         other.execute("LOCK TABLE results_attempt IN ROW EXCLUSIVE MODE")
         assert not ranges.make_ahead()
         assert partitions(FAR) == []
+    try:
+        assert ranges.make_ahead()
+        assert partitions(FAR) == list(TABLES)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {', '.join(f'{table}_from_{FAR}' for table in TABLES)}")
 
 
 def own_database() -> str:

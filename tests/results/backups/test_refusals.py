@@ -16,8 +16,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from results import models
-from results.backups import files, programs
+from results.backups import programs
 from results.backups.manifest import CHECKSUMS, DUMP, MANIFEST
+from results.bundle_files import checksum
 from results.domain.errors import BackupError
 from tests.databases import Elsewhere, contents
 
@@ -44,20 +45,20 @@ def dump_cut_short_and_vouched_for(backup: Path) -> None:
     dump_cut_short(backup)
     sums = backup / CHECKSUMS
     lines = [line for line in sums.read_text().splitlines(keepends=True) if not line.endswith(f"{DUMP}\n")]
-    sums.write_text("".join([f"{files.checksum(backup / DUMP)}  {DUMP}\n", *lines]))
-    changed(backup, checksums=files.checksum(sums))
+    sums.write_text("".join([f"{checksum(backup / DUMP)}  {DUMP}\n", *lines]))
+    changed(backup, checksums=checksum(sums))
 
 
 def outside(backup: Path) -> None:
     sums = backup / CHECKSUMS
     sums.write_text(sums.read_text().replace("  bundles/", "  bundles/../../", 1))
-    changed(backup, checksums=files.checksum(sums))
+    changed(backup, checksums=checksum(sums))
 
 
 def one_less(backup: Path) -> None:
     sums = backup / CHECKSUMS
     sums.write_text("".join(sums.read_text().splitlines(keepends=True)[:-1]))
-    changed(backup, checksums=files.checksum(sums))
+    changed(backup, checksums=checksum(sums))
 
 
 DAMAGES: tuple[tuple[Damage, str], ...] = (
@@ -142,7 +143,7 @@ def test_of_a_backup_that_finds_no_room_nothing_is_left(run: models.Run, tmp_pat
     attempt = models.Attempt.objects.exclude(bundle="").order_by("pk")[0]
     long = bundles / attempt.bundle
     long.write_bytes(bytes((tmp_path / "first" / DUMP).stat().st_size + 100_000))
-    models.Attempt.objects.filter(pk=attempt.pk).update(bundle_sha256=files.checksum(long))
+    models.Attempt.objects.filter(pk=attempt.pk).update(bundle_sha256=checksum(long))
     room = (tmp_path / "first" / DUMP).stat().st_size + 50_000
     with no_room_beyond(room), pytest.raises(CommandError, match=r"The backup could not be written\. File too large"):
         call_command("backup", tmp_path / "backup")
