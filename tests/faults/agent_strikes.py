@@ -45,22 +45,22 @@ def servers_killed(held: Held) -> None:
 
 def session_killed(held: Held) -> None:
     """One process of a server, which ends all others then and starts anew, as where one of them crashed."""
-    agent = _agent(held, "measure")
-    with session(agent, "postgres") as asking:
-        asking.autocommit = True
-        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'pgbench'"
-        until(lambda: asking.execute(query).fetchone(), held.why)
-        kill(pid for (pid,) in asking.execute(query))
+    kill(pid for pid, _ in _sessions_of_pgbench(held))
 
 
 def pgbench_killed(held: Held) -> None:
-    kill(pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench")
+    def running() -> list[int]:
+        return [pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench"]
+
+    until(running, held.why)  # the checkpoint is written once its job has started, which may still be a shell
+    kill(running())
 
 
 def locked(held: Held) -> None:
     """Somebody takes a lock on the accounts, and keeps it."""
     agent = _agent(held, "measure")
-    with closing(session(agent, _measured_database(agent))) as somebody:  # its end is the trial's to bring about
+    database = _sessions_of_pgbench(held)[0][1]
+    with closing(session(agent, database)) as somebody:  # its end is the trial's to bring about
         somebody.execute("LOCK TABLE pgbench_accounts")
         held.let_go()
         until(lambda: trials.ended(held.trials["measure"]), held.why)
@@ -85,11 +85,17 @@ def session(agent: Address, database: str) -> psycopg.Connection[Any]:
     return psycopg.connect(host=sockets, port=int(port), user=SUPERUSER, dbname=database)
 
 
-def _measured_database(agent: Address) -> str:
-    with session(agent, "postgres") as asking:
-        row = asking.execute("SELECT datname FROM pg_stat_activity WHERE application_name = 'pgbench'").fetchone()
-    assert row is not None, "pgbench has no session"
-    return str(row[0])
+def _sessions_of_pgbench(held: Held) -> list[tuple[int, str]]:
+    """Process and database of each session that pgbench has on the measured server, once there is one."""
+    with session(_agent(held, "measure"), "postgres") as asking:
+        asking.autocommit = True
+
+        def sessions() -> list[Any]:
+            query = "SELECT pid, datname FROM pg_stat_activity WHERE application_name = 'pgbench'"
+            return asking.execute(query).fetchall()
+
+        until(sessions, held.why)
+        return sessions()
 
 
 def _sessions(held: Held) -> list[int]:
