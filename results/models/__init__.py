@@ -20,6 +20,7 @@ from results.models.measurements import (
 from results.models.plans import MissedRuns, Plan
 from results.models.ranges import DetachedRange
 from results.models.reports import Draft, Edition, Report
+from results.models.run_counts import RunCount
 from results.models.runs import Attempt, Configuration, Lease, Run, RunImport, Trial
 from results.models.uploads import Upload
 
@@ -60,6 +61,7 @@ __all__ = [
     "Reference",
     "Report",
     "Run",
+    "RunCount",
     "RunImport",
     "Series",
     "SeriesGroup",

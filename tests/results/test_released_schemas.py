@@ -25,6 +25,7 @@ from tests import single_values
 from tests.conftest import RUNS_OF_TESTS
 from tests.databases import as_warehouse, empty_database, schema
 from tests.released import FOLDER
+from tests.run_counts import kept_counts, right_counts
 
 pytestmark = pytest.mark.slow
 RELEASED = sorted(path.stem for path in FOLDER.glob("*.sql"))
@@ -117,6 +118,7 @@ def test_what_migrations_add_follows_from_what_was_stored(released: str) -> None
     assert models.Metric.objects.get(name="tps").client_overhead
     assert not models.Run.objects.filter(private=True).exists()
     assert not models.Attempt.objects.exclude(bundle_removed_at=None).exists()
+    assert kept_counts() == right_counts() != []
 
 
 def test_pages_and_api_show_the_numbers_that_were_stored(released: str) -> None:

@@ -127,8 +127,9 @@ def kept_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, p
 
 
 def count_runs(chosen: RunFilter = NO_FILTER, workloads: Sequence[str] = (), *, published: bool = True) -> RunCounts:
-    """Return how many runs `kept_runs` would name. One query."""
-    query = conditioned(sql.load(__file__, "run_filter_counts"))
+    """Return how many runs `kept_runs` would name. One query, which reads all runs only where days are chosen."""
+    by_day = bool(chosen.since or chosen.until)
+    query = conditioned(sql.load(__file__, "run_filter_counts_between" if by_day else "run_filter_counts"))
     search = RunSearch(chosen, workloads=tuple(workloads))
     return sql.rows(RunCounts, query, parameters(search) | {"published": published})[0]
 

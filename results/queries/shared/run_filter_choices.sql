@@ -1,13 +1,22 @@
 -- What measured runs of these standings and a workload, or all of them, can be filtered by, with the number of runs that have it.
--- Runs that are alike are counted once for all four: there are few kinds of them, however many runs there are.
+-- Private ones are not among the counts of runs, but are few.
 WITH alike AS MATERIALIZED (
-    SELECT run.tags, run.agents, run.workload, run.plan_id,
-        CASE WHEN run.plan_id IS NULL THEN run.name END AS name, count(*) AS runs
-    FROM results_run AS run
-    WHERE run.publication_id IS NULL AND (%(standings)s::text[] = '{}' OR run.standing = ANY(%(standings)s))
-        AND (%(archived)s = 'any' OR run.archived = (%(archived)s = 'yes'))
-        AND (%(workload)s = '' OR run.workload = %(workload)s)
-    GROUP BY run.tags, run.agents, run.workload, run.plan_id, CASE WHEN run.plan_id IS NULL THEN run.name END
+    SELECT tags, agents, workload, plan_id, name, sum(runs)::bigint AS runs
+    FROM (
+        SELECT tags, agents, workload, standing, archived, plan_id, name, runs
+        FROM results_runcount
+        WHERE NOT published
+        UNION ALL
+        SELECT run.tags, run.agents, run.workload, run.standing, run.archived, coalesce(run.plan_id, 0),
+            CASE WHEN run.plan_id IS NULL THEN run.name ELSE '' END, 1
+        FROM results_run AS run
+        WHERE run.private AND run.publication_id IS NULL
+    ) AS kind
+    WHERE (%(standings)s::text[] = '{}' OR standing = ANY(%(standings)s))
+        AND (%(archived)s = 'any' OR archived = (%(archived)s = 'yes'))
+        AND (%(workload)s = '' OR workload = %(workload)s)
+    GROUP BY tags, agents, workload, plan_id, name
+    HAVING sum(runs) > 0
 )
 SELECT
     coalesce((

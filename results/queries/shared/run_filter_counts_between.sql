@@ -1,5 +1,5 @@
--- How many runs of a search views over everything are made of, and how many more there would be: none that is private, and
--- none of imported results.
+-- How many runs of a search between two days views over everything are made of, and how many more there would be: none that is
+-- private, and none of imported results.
 SELECT count(*) FILTER (WHERE run.standing = 'kept') AS kept,
     count(*) FILTER (WHERE run.standing = 'exploratory') AS exploratory
 FROM results_run AS run

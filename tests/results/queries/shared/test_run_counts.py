@@ -1,0 +1,140 @@
+"""The counts of runs, which triggers keep: right after whatever happens to runs, and nobody waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from results import models
+from results.domain.states import Standing
+from results.queries.shared.run_filter import Archived, RunFilter, count_runs, kept_runs, run_filter_choices
+from results.viewer import Viewer, read_as
+from tests import factories
+from tests.run_counts import kept_counts, right_counts
+
+
+def publish(run: models.Run, program: str = "") -> None:
+    """Make a run one of published figures, or one that was imported from another program's results."""
+    publication = models.Publication.objects.create(
+        slug=f"figures-{run.pk}", title="Figures", publisher="a magazine", year=2020, program=program
+    )
+    models.Run.objects.filter(pk=run.pk).update(publication=publication, plan=None)
+
+
+@pytest.fixture
+def runs() -> list[models.Run]:
+    """Two of one plan, one of another, and two without any."""
+    nightly = factories.stored_plan(name="nightly")
+    other = factories.stored_plan(name="weekly")
+    of_plans = [
+        factories.run(stored=nightly),
+        factories.run(stored=nightly),
+        factories.run(stored=other, name="own name"),
+    ]
+    return [*of_plans, factories.run(name="by hand"), factories.run(name="by hand")]
+
+
+_CHANGES: dict[str, Callable[[list[models.Run]], object]] = {
+    "nothing": lambda runs: None,
+    "a state": lambda runs: models.Run.objects.update(state="running"),
+    "a standing": lambda runs: models.Run.objects.filter(pk__lte=runs[1].pk).update(standing=Standing.EXPLORATORY),
+    "standings of some, then of all": lambda runs: [
+        models.Run.objects.filter(pk=runs[0].pk).update(standing=Standing.EXCLUDED),
+        models.Run.objects.update(standing=Standing.EXPLORATORY),
+    ],
+    "tags": lambda runs: models.Run.objects.filter(pk=runs[3].pk).update(tags=["paper", "talk"]),
+    "agents": lambda runs: models.Run.objects.filter(pk=runs[3].pk).update(agents=[7, 8]),
+    "archived": lambda runs: models.Run.objects.filter(pk=runs[2].pk).update(archived=True),
+    "private": lambda runs: models.Run.objects.update(standing=Standing.EXPLORATORY, private=True),
+    "published": lambda runs: publish(runs[3]),
+    "imported": lambda runs: publish(runs[3], "sysbench"),
+    "a plan deleted": lambda runs: models.Plan.objects.get(name="nightly").delete(),
+    "a run deleted": lambda runs: models.Run.objects.get(pk=runs[0].pk).delete(),
+    "all deleted": lambda runs: models.Run.objects.all().delete(),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("change", _CHANGES)
+def test_counts_are_right_after_whatever_happens_to_runs(change: str, runs: list[models.Run]) -> None:
+    assert len(kept_counts()) == 3
+    _CHANGES[change](runs)
+    assert kept_counts() == right_counts()
+    assert all(runs_of_kind > 0 for runs_of_kind in models.RunCount.objects.values_list("runs", flat=True))
+
+
+@pytest.mark.django_db
+def test_what_is_taken_back_changes_no_count(runs: list[models.Run]) -> None:
+    before = kept_counts()
+    with transaction.atomic():
+        models.Run.objects.update(standing=Standing.EXCLUDED)
+        assert kept_counts() != before
+        transaction.set_rollback(True)
+    assert kept_counts() == before == right_counts()
+
+
+@pytest.mark.django_db
+def test_as_many_runs_are_counted_as_are_named(runs: list[models.Run]) -> None:
+    models.Run.objects.filter(pk=runs[0].pk).update(tags=["paper"], started_at="2026-03-01T12:00:00Z")
+    models.Run.objects.filter(pk=runs[1].pk).update(standing=Standing.EXPLORATORY)
+    models.Run.objects.filter(pk=runs[2].pk).update(archived=True)
+    publish(runs[3])
+    publish(runs[4], "sysbench")
+    filters = (
+        RunFilter(),
+        RunFilter(plans=("nightly",)),
+        RunFilter(plans=("by hand", "weekly")),
+        RunFilter(agents=("db1",)),
+        RunFilter(agents=("db2",)),
+        RunFilter(tags=("paper", "talk")),
+        RunFilter(since=date(2026, 3, 1), until=date(2026, 3, 1)),
+        RunFilter(since=date(2026, 3, 2)),
+    )
+    for published in (True, False):
+        for workloads in ((), ("pgbench",), ("ssb",)):
+            for chosen in filters:
+                named = kept_runs(chosen, workloads, published=published)
+                counts = count_runs(chosen, workloads, published=published)
+                assert (counts.kept, counts.exploratory) == (len(named.ids), named.exploratory)
+    assert (count_runs().kept, count_runs(published=False).kept) == (2, 1)
+
+
+@pytest.mark.django_db
+def test_choices_are_those_of_runs_that_are_there_for_the_viewer() -> None:
+    ada, grace = factories.member("ada"), factories.member("grace")
+    stored = factories.stored_plan(name="nightly")
+    factories.run(ada, stored)
+    factories.run(ada, stored, private=True)
+    factories.run(ada, private=True, name="secret")
+    everybodys, adas = (("nightly", 1),), (("nightly", 2), ("secret", 1))
+    for viewer, plans in ((Viewer(ada.pk), adas), (Viewer(grace.pk), everybodys), (Viewer(), everybodys)):
+        read_as(lambda viewer=viewer: viewer)
+        assert run_filter_choices(standings=()).plans == plans
+    assert run_filter_choices(standings=(), archived=Archived.ONLY).plans == ()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_a_count_that_another_transaction_changes(runs: list[models.Run]) -> None:
+    first, second = runs[0].pk, runs[1].pk
+    settings = connection.get_connection_params()
+    settings = {name: settings[name] for name in ("host", "port", "user", "password", "dbname") if name in settings}
+    with psycopg.connect(**settings) as other:
+        other.execute("SET lock_timeout = '5s'")
+        with transaction.atomic():
+            models.Run.objects.filter(pk=first).update(standing=Standing.EXPLORATORY)
+            other.execute("UPDATE results_run SET standing = 'exploratory' WHERE id = %s", [second])
+            other.commit()
+    assert kept_counts() == right_counts()
+    of_nightly = models.RunCount.objects.filter(plan_id=runs[0].plan_id)
+    assert sorted(of_nightly.values_list("standing", "runs")) == [
+        ("exploratory", 1),
+        ("exploratory", 1),
+        ("kept", -1),
+        ("kept", 1),
+    ]
+    assert run_filter_choices().plans == (("by hand", 2), ("weekly", 1))
+    assert run_filter_choices(standings=()).plans == (("by hand", 2), ("nightly", 2), ("weekly", 1))
