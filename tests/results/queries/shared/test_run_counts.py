@@ -8,10 +8,12 @@ from datetime import date
 import psycopg
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
-from results import models
+from results import models, sql
 from results.domain.states import Standing
 from results.queries.shared.run_filter import Archived, RunFilter, count_runs, kept_runs, run_filter_choices
+from results.queries.trends.trends import followed
 from results.viewer import Viewer, read_as
 from tests import factories
 from tests.run_counts import kept_counts, right_counts
@@ -138,3 +140,22 @@ def test_nobody_waits_for_a_count_that_another_transaction_changes(runs: list[mo
     ]
     assert run_filter_choices().plans == (("by hand", 2), ("weekly", 1))
     assert run_filter_choices(standings=()).plans == (("by hand", 2), ("nightly", 2), ("weekly", 1))
+
+
+@pytest.mark.django_db
+def test_choices_and_counts_do_not_read_all_runs(runs: list[models.Run]) -> None:
+    sql.execute(
+        "INSERT INTO results_run SELECT (jsonb_populate_record(run, jsonb_build_object('id', 10000 + number))).*"
+        " FROM results_run AS run CROSS JOIN generate_series(1, 2000) AS number WHERE run.id = %(run)s",
+        {"run": runs[0].pk},
+    )
+    sql.execute("ANALYZE results_run, results_runcount")
+    with CaptureQueriesContext(connection) as asked:
+        assert run_filter_choices().plans[1] == ("nightly", 2002)
+        assert count_runs(RunFilter(plans=("nightly",), agents=("db1",))).kept == 2002
+        assert [one.runs for one in followed() if one.plan == "nightly"] == [2002]
+    for query in asked.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {query['sql']}")
+            plan = "\n".join(line for (line,) in cursor.fetchall())
+        assert "Seq Scan on results_run " not in plan, plan
