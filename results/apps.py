@@ -1,6 +1,8 @@
+from functools import lru_cache
+
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
-from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 from results.domain.messages import use_catalogues
 from results.timestamps import read_timestamps
@@ -16,4 +18,10 @@ class ResultsConfig(AppConfig):
 
 
 def _lookup(context: str, text: str) -> str:
+    return _translated(context, text, get_language())
+
+
+@lru_cache(10_000)
+def _translated(context: str, text: str, _language: str | None) -> str:
+    """Return a text in the language, which is the active one: pages ask for hundreds, most of them again and again."""
     return pgettext(context, text) if context else gettext(text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, TypeVar
 from unicodedata import combining, normalize
 
@@ -34,6 +35,7 @@ def by_text(items: Iterable[T], text: Callable[[T], str] = str, rank: Callable[[
     return sorted(items, key=lambda item: (rank(item), _place(text(item))))
 
 
+@lru_cache(10_000)
 def _place(text: str) -> tuple[bytes, str]:
     """Return what texts are compared by: their letters, then how these are written."""
     decomposed = normalize("NFKD", text).casefold().translate(_KATAKANA).translate(_LARGE)

@@ -24,7 +24,7 @@ from results.queries.comparison.baselines import CELL
 from results.queries.comparison.cells import Comparison, Key
 from results.queries.comparison.compare import compare
 from results.queries.comparison.freshness import Freshness
-from results.queries.comparison.more_replicates import by_noise
+from results.queries.comparison.more_replicates import by_noise, noise_of
 from results.queries.comparison.trust import trust_in
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.selection import Selection
@@ -75,12 +75,13 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
     runs = _listed(selection.runs)
     context = {"selection": selection, "runs": runs, "chosen_runs": set(selection.runs), "noise": ()}
     if comparison:
-        comparison, noise = by_noise(comparison)
+        known_noise = noise_of(comparison)
+        comparison, noise = by_noise(comparison, known_noise)
         context |= _context(comparison, selection, view, runs) | {"noise": noise}
         numbers = table(comparison)
         context |= {"table": numbers, "rows": rows_after(numbers, short)}
         context |= {"query": short, **_offered(request, comparison)}
-        context["trust"] = trust_line(trust_in(comparison), comparison)
+        context["trust"] = trust_line(trust_in(comparison, known=known_noise), comparison)
     else:
         context["suggestions"] = _suggestions(runs)
     template = "comparison/_comparison.html" if fragment else "comparison/index.html"
@@ -185,6 +186,7 @@ def _context(comparison: Comparison, selection: Selection, view: View, runs: Seq
         "panels": panels,
         "stack": stack,
         "forms": offered(),
+        "files": reverse("api:comparison-file", args=["csv"]).removesuffix("csv"),
         "figures": figures(panels, stack),
         "shapes": SHAPES,
         "trials": len({replicate.trial_id for point in comparison.points for replicate in point.values}),

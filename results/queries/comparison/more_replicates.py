@@ -32,16 +32,27 @@ def kept_noise(run_ids: Sequence[int], metric: str) -> list[KeptNoise]:
     return sql.rows(KeptNoise, sql.load(__file__), {"runs": list(run_ids), "metric": metric})
 
 
-def by_noise(comparison: Comparison) -> tuple[Comparison, tuple[KeptNoise, ...]]:
+def noise_of(comparison: Comparison) -> list[KeptNoise]:
+    """Return what A/A runs kept of the comparison's runs and metric. One query, none without cells."""
+    runs = sorted(set[int]().union(*(point.fields.run_id for point in comparison.points)))
+    return kept_noise(runs, comparison.metric.name) if runs else []
+
+
+def by_noise(
+    comparison: Comparison, known: Sequence[KeptNoise] | None = None
+) -> tuple[Comparison, tuple[KeptNoise, ...]]:
     """Return the comparison with `more` of the cells with too few replicates as the noise of A/A runs asks for, and
     that noise. A cell of which none is known, or that spreads more than it, keeps what its own replicates say. One
-    query where there is such a cell, none otherwise."""
+    query where there is such a cell and nobody says what is known, none otherwise.
+
+    known: of `noise_of`."""
     points = {point.key: point for point in comparison.points}
     undecided = _undecided(comparison)
     runs = sorted({value.run_id for pair in undecided for point in pair for value in point.values})
     if not runs or comparison.selection.per == "transaction":  # a spread of other values than these
         return comparison, ()
-    kept = {(one.run_id, one.node, one.label): one for one in kept_noise(runs, comparison.metric.name)}
+    known = kept_noise(runs, comparison.metric.name) if known is None else known
+    kept = {(one.run_id, one.node, one.label): one for one in known}
     used: dict[KeptNoise, None] = {}
     for pair in undecided:
         point, _ = pair

@@ -10,14 +10,17 @@ from results import sql
 from results.domain.statistics.trust import Noise, Sides, TrialFacts, Trust, trust
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Comparison, Point
-from results.queries.comparison.more_replicates import kept_noise, own_level
+from results.queries.comparison.more_replicates import KeptNoise, kept_noise, own_level
 from results.queries.shared.selection import LABEL, NODE
 
 
-def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> Trust:
-    """Return the facts. Two queries, none without cells.
+def trust_in(
+    comparison: Comparison, points: Sequence[Point] | None = None, known: Sequence[KeptNoise] | None = None
+) -> Trust:
+    """Return the facts. Two queries, none without cells, one where it is known what A/A runs kept.
 
-    points: those that are spoken of, their bases among them; all without."""
+    points: those that are spoken of, their bases among them; all without.
+    known: of `noise_of`."""
     shown = comparison.points if points is None else points
     attempts = _attempts(shown)
     runs = sorted(set[int]().union(*(point.fields.run_id for point in shown)))
@@ -25,7 +28,8 @@ def trust_in(comparison: Comparison, points: Sequence[Point] | None = None) -> T
         return Trust()
     parameters = {"attempts": sql.array(sorted(attempts)), "runs": runs}
     trials = sql.tuples(TrialFacts, sql.load(__file__), parameters)
-    return trust(_sides(comparison, shown, runs), trials, _noise(comparison, shown, runs))
+    kept = kept_noise(runs, comparison.metric.name) if known is None else known
+    return trust(_sides(comparison, shown, runs), trials, _noise(comparison, shown, runs, kept))
 
 
 def _sides(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Sides:
@@ -90,10 +94,11 @@ def _spread(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)) / mean
 
 
-def _noise(comparison: Comparison, points: Sequence[Point], runs: Sequence[int]) -> Noise | None:
+def _noise(
+    comparison: Comparison, points: Sequence[Point], runs: Sequence[int], kept: Sequence[KeptNoise]
+) -> Noise | None:
     """Return the widest that A/A runs kept of what the cells are of: without a spread where that of a run is not known,
     or where the values are divided by what a transaction took; None where nothing was kept."""
-    kept = kept_noise(runs, comparison.metric.name)
     if not kept:
         return None
     levels = {

@@ -48,7 +48,7 @@ class ConfigurationRow:
     @cached_property
     def besides_run(self) -> frozenset[tuple[str, str]]:
         """What it has alike with the same configuration of another run: every dimension but that, with its text."""
-        return frozenset(self.texts.items()) - {("run", str(self.run_id))}
+        return _besides_run(self.texts)
 
     @property
     def factors(self) -> Collection[str]:
@@ -87,11 +87,12 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
     rows = []
     for stored in sql.tuples(_StoredRow, sql.load(__file__), {"runs": list(run_ids)}):
         levels, dimensions, texts = _contents(stored.run_id, stored.levels, stored.dimensions)
+        besides_run = _besides_any_run(stored.levels, stored.dimensions)
         if stored.looks not in looks_of:
             looks_of[stored.looks] = tuple(json.loads(stored.looks))
         looks = looks_of[stored.looks]
         row = ConfigurationRow(stored.id, stored.run_id, levels, dimensions, *stored[5:], looks=looks)
-        row.__dict__["texts"] = texts  # its cached property
+        row.__dict__.update(texts=texts, besides_run=besides_run)  # its cached properties
         rows.append(row)
     return rows
 
@@ -109,6 +110,17 @@ def _contents(
 
 def _texts(run_id: int, levels: Mapping[str, Any], dimensions: Mapping[str, Any]) -> dict[str, str]:
     return _as_texts({**levels, **dimensions, "run": run_id})
+
+
+# One for all runs of a configuration, so that to find it again takes no comparison of its dimensions.
+@lru_cache(2_000)
+def _besides_any_run(levels: str, dimensions: str) -> frozenset[tuple[str, str]]:
+    """Return what a configuration has alike with itself in another run, read of its JSON."""
+    return _besides_run(_as_texts({**json.loads(levels), **json.loads(dimensions)}))
+
+
+def _besides_run(texts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, text) for name, text in texts.items() if name != "run")
 
 
 @lru_cache(1_000)

@@ -66,12 +66,20 @@ def measured_runs(run_ids: Sequence[int]) -> MeasuredRuns:
     return MeasuredRuns(trials, by_attempt, {name: one.meaning() for name, one in meanings.items()})
 
 
-def _trial(row: TrialRow, places: Sequence[tuple[Key, int]], processors: Mapping[str, int]) -> MeasuredTrial:
-    values = {key: value for key, place in places if isfinite(value := row.values[place])}
+def _trial(row: TrialRow, places: _Places, processors: Mapping[str, int]) -> MeasuredTrial:
+    own = zip(places.keys, map(row.values.__getitem__, places.places), strict=True)
+    values = dict(own) if all(map(isfinite, row.values)) else {key: value for key, value in own if isfinite(value)}
     return MeasuredTrial(row.trial_id, (row.run_id, row.block), row.seconds, processors, values)
 
 
-def _measured(lists: Collection[str]) -> tuple[Mapping[str, list[tuple[Key, int]]], Sequence[_Measure]]:
+class _Places(NamedTuple):
+    """Where the values of keys are among those of a trial, in the order of keys."""
+
+    keys: tuple[Key, ...]
+    places: tuple[int, ...]
+
+
+def _measured(lists: Collection[str]) -> tuple[Mapping[str, _Places], Sequence[_Measure]]:
     """Return of each list of measures where the values of which keys are, and all measures. One query.
 
     lists: ids as text."""
@@ -81,10 +89,10 @@ def _measured(lists: Collection[str]) -> tuple[Mapping[str, list[tuple[Key, int]
     return {text: _places(ids, measures) for text, ids in ids_of.items()}, measures
 
 
-def _places(ids: Sequence[int], measures: Sequence[_Measure]) -> list[tuple[Key, int]]:
-    """Return the key of each value of trials that measured these, in the order of keys, and its place."""
+def _places(ids: Sequence[int], measures: Sequence[_Measure]) -> _Places:
     place_of = {id_: place for place, id_ in enumerate(ids)}
-    return [(one.key, place_of[one.id]) for one in measures if one.id in place_of]
+    there = [one for one in measures if one.id in place_of]
+    return _Places(tuple(one.key for one in there), tuple(place_of[one.id] for one in there))
 
 
 class _Measure(NamedTuple):
