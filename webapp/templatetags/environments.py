@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
+from django.utils.html import conditional_escape as escaped
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from results.domain.environment.difference import KeyJudgement
@@ -22,7 +23,7 @@ from results.domain.messages import localized
 from results.domain.units import format_quantity
 from results.queries.environment.differences import Subject
 from results.queries.environment.environments import NotableDifference, SeriesEnvironment
-from webapp.templatetags.teiten import configuration, shown, spaced
+from webapp.templatetags.teiten import breakable, configuration, shown, spaced
 
 register = template.Library()
 _MOST_NOTABLE = 3
@@ -162,6 +163,48 @@ def _size(size_bytes: int, other_values: Sequence[Any]) -> str:
         if isinstance(other, int) and other != size_bytes and format_quantity(other, "B") == text:
             return f"{size_bytes:,} B"
     return text
+
+
+class Judged(Protocol):
+    """What a KeyJudgement is, and a row of the page of differences."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def node(self) -> str: ...
+    @property
+    def cause(self) -> Cause: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def warn(self) -> bool: ...
+
+
+@register.simple_tag
+def key_row(row: Judged, left: str, right: str, layer: str = "") -> SafeString:
+    """What differs, or is the same, as the row of a table. A function, and no template: there may be hundreds.
+
+    left, right: its values, in words.
+    layer: '' in a table of one layer."""
+    name = f'<td class="layer">{escaped(layer_name(layer))}</td>' if layer else ""
+    key = breakable(row.key or gettext("all keys"))
+    node = f' <span class="node">{escaped(row.node)}</span>' if row.node not in ("", "primary") else ""
+    value: str = escaped(right)
+    if row.cause == Cause.SAME:
+        value = f'<span class="faint">{value}</span>'
+    return mark_safe(  # noqa: S308
+        f'<tr class="{row.cause}">{name}<th scope="row" class="mono">{key}{node}</th>'
+        f'<td class="value">{escaped(left)}</td><td class="value">{value}</td><td class="why">{_why(row)}</td></tr>'
+    )
+
+
+def _why(row: Judged) -> str:
+    """Return why a key differs, with its cause as a badge."""
+    if row.cause == Cause.SAME:
+        return f'<span class="faint">{escaped(cause_name(row.cause))}</span>'
+    told, mark = (" told", " (!)") if row.warn else ("", "")
+    badge = f'<span class="badge cause{told}">{escaped(cause_name(row.cause))}{mark}</span>'
+    return f'{badge} <span class="soft">{escaped(row.why)}</span>'
 
 
 @dataclass(frozen=True)

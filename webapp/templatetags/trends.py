@@ -1,14 +1,17 @@
-"""Cells of the table of a trend. A function, and no template: they name hundreds of trials."""
+"""Rows of the table of a trend. Functions, and no template: they name hundreds of trials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from datetime import datetime
 from typing import Protocol
 
 from django import template
-from django.utils.html import escape
+from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import pgettext
+from django.utils.translation import gettext, pgettext
+
+from webapp.links import run_url
+from webapp.templatetags.teiten import moment
 
 register = template.Library()
 
@@ -24,10 +27,37 @@ class Cell(Protocol):
     def trials(self) -> tuple[tuple[int, str, str], ...]: ...
 
 
+class Row(Protocol):
+    """One level of x, and its cells, one a line, None where the line has no point."""
+
+    @property
+    def level(self) -> str: ...
+    @property
+    def run_id(self) -> int | None: ...
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def versions(self) -> str: ...
+    @property
+    def cells(self) -> tuple[Cell | None, ...]: ...
+
+
 @register.simple_tag
-def level_cells(cells: Iterable[Cell | None]) -> SafeString:
-    """The cells of a level, one a line, None where the line has no point."""
-    return mark_safe("".join(_cell(cell) if cell else '<td class="faint">–</td>' for cell in cells))  # noqa: S308
+def level_row(row: Row, by_date: bool) -> SafeString:
+    """The row of a level."""
+    name = f"{moment(row.at)} {run_link(row.run_id)}" if row.run_id else conditional_escape(row.level)
+    beside = conditional_escape(row.versions) if by_date else moment(row.at, "%Y-%m-%d")
+    cells = "".join(_cell(cell) if cell else '<td class="faint">–</td>' for cell in row.cells)
+    return mark_safe(  # noqa: S308
+        f'<tr><th scope="row" class="nowrap">{name}</th><th class="nowrap">{beside}</th>{cells}</tr>'
+    )
+
+
+@register.simple_tag
+def run_link(run_id: int) -> SafeString:
+    """A run by its number, as a link."""
+    text = gettext("run %(id)s") % {"id": run_id}
+    return mark_safe(f'<a href="{run_url(run_id)}">{escape(text)}</a>')  # noqa: S308
 
 
 def _cell(cell: Cell) -> str:
