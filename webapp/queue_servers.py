@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from results.domain.errors import TeitenError
@@ -16,6 +18,8 @@ from results.domain.errors import TeitenError
 _SENTINEL_PORT = 26379
 _SENTINEL, _AMQP = "sentinel", ("amqp", "amqps")
 _REDIS = ("redis", "rediss", "unix", "redis+socket")
+# There is another to ask than one that is away; and each channel of Celery asks anew, in the order of the URL.
+_ASKED_ONCE = {"retry": Retry(NoBackoff(), 0), "socket_connect_timeout": 3, "socket_timeout": 3}
 BROKER = "TEITEN_BROKER_URL"
 _FORMS = "redis://:$PASSWORD@host:port/0 or sentinel://:$PASSWORD@host:port,host:port/0?master=name"
 
@@ -42,6 +46,11 @@ class _Sentinels:
     master: str
     sentinel_password: str
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """How they are asked, as options of redis.Redis."""
+        return _ASKED_ONCE | ({"password": self.sentinel_password} if self.sentinel_password else {})
+
 
 def is_amqp(url: str) -> bool:
     return url.partition("://")[0] in _AMQP
@@ -58,8 +67,7 @@ def queue_server(url: str, setting: str = "TEITEN_REDIS_URL") -> QueueServer:
         login = url.partition("://")[2].rpartition("@")[0]
         at = f"{login}@" if login else ""
         urls = [f"sentinel://{at}{host}:{port}/{sentinels.database}" for host, port in sentinels.hosts]
-        own = {"sentinel_kwargs": {"password": sentinels.sentinel_password}} if sentinels.sentinel_password else {}
-        return QueueServer(";".join(urls), {"master_name": sentinels.master, **own})
+        return QueueServer(";".join(urls), {"master_name": sentinels.master, "sentinel_kwargs": sentinels.options})
     if scheme not in (_AMQP if setting == BROKER else _REDIS):
         raise _refused(setting)
     return QueueServer(url, {})
@@ -82,8 +90,7 @@ def client(url: str, *, with_password: bool = True, **options: Any) -> redis.Red
         return redis.Redis.from_url(address, **options)
     known = _sentinels(url, "TEITEN_REDIS_URL")
     login = {"username": known.username or None, "password": known.password or None} if with_password else {}
-    of_sentinels = options | ({"password": known.sentinel_password} if known.sentinel_password else {})
-    sentinel = Sentinel(list(known.hosts), sentinel_kwargs=of_sentinels)
+    sentinel = Sentinel(list(known.hosts), sentinel_kwargs=known.options | options)
     primary: redis.Redis = sentinel.master_for(known.master, db=known.database, **login, **options)
     return primary
 

@@ -21,6 +21,8 @@ from workers.app import app
 ROOT = Path(__file__).parents[2]
 LEASE_S = 15  # TEITEN_LEASE_S, shorter than by default, so that the faults of a table take minutes
 _POOL = ("worker", "--pool", "threads", "--concurrency", "6")
+_CONTROL = (*_POOL, "-Q", "control,agents", "-n", "control@%h")
+_BEAT = ("beat", "--scheduler", "workers.beat:Scheduler", "--pidfile=")
 
 
 @dataclass
@@ -97,13 +99,36 @@ def running(warehouse: Warehouse, folder: Path, workers: int = 2) -> Iterator[Fl
         yield fleet
 
 
+def database_url(warehouse: Warehouse) -> str:
+    """The warehouse, for TEITEN_DATABASE_URL."""
+    database = warehouse.settings
+    return f"postgresql://{database['USER']}@{ports.HOST}:{database['PORT']}/{database['NAME']}"
+
+
+def control(environment: Mapping[str, str], folder: Path) -> Program:
+    """The worker that does everything but trials. folder: gets its log."""
+    return _celery("control", _CONTROL, environment, folder)
+
+
+def beat(environment: Mapping[str, str], folder: Path) -> Program:
+    """folder: gets its log."""
+    return _celery("beat", _BEAT, environment, folder, "beat: Starting")
+
+
+def _celery(
+    name: str, words: Sequence[str], environment: Mapping[str, str], folder: Path, ready: str = " ready."
+) -> Program:
+    argv = [sys.executable, "-m", "celery", "-A", "workers.app", *words]
+    return Program(name, argv, environment, lambda printed: ready in printed, folder / f"{name}.log", str(ROOT))
+
+
 def _fleet(warehouse: Warehouse, folder: Path, workers: int) -> Fleet:
     known = places.known(places.state_folder())
     assert known is not None
     queue_port, sshd_port, web_port = free_port(), free_port(), free_port()
-    database, bind = warehouse.settings, f"{ports.HOST}:{web_port}"
+    bind = f"{ports.HOST}:{web_port}"
     environment = os.environ | {
-        "TEITEN_DATABASE_URL": f"postgresql://{database['USER']}@{ports.HOST}:{database['PORT']}/{database['NAME']}",
+        "TEITEN_DATABASE_URL": database_url(warehouse),
         "TEITEN_REDIS_URL": f"redis://{ports.HOST}:{queue_port}/0",
         "TEITEN_BUNDLE_DIR": str(folder / "bundles"),
         "TEITEN_KINDS": str(Path(__file__).parent / "kinds"),
@@ -117,22 +142,19 @@ def _fleet(warehouse: Warehouse, folder: Path, workers: int) -> Fleet:
 
         return Program(name, argv, environment, is_ready, folder / f"{name}.log", str(ROOT))
 
-    def celery(name: str, *words: str, ready: str = " ready.") -> Program:
-        return part(name, [sys.executable, "-m", "celery", "-A", "workers.app", *words], ready=ready)
-
     queue = [system.redis_server(), "--port", str(queue_port), "--bind", ports.HOST, "--save", "", "--appendonly", "no"]
     sshd = [system.program("sshd") or "sshd", "-D", "-e", "-f", str(known.sshd / "sshd_config"), "-p", str(sshd_port)]
     gunicorn = [str(Path(sys.executable).parent / "gunicorn"), "webapp.wsgi:application", "--bind", bind]
     gunicorn += ["--threads", "4", "--graceful-timeout", "2", "--no-control-socket"]
-    scheduler = ("--scheduler", "workers.beat:Scheduler", "--pidfile=")
+    trials = [(f"trials{n}", (*_POOL, "-Q", "trials", "-n", f"trials{n}@%h")) for n in range(1, workers + 1)]
     return Fleet(
         warehouse=warehouse,
         queue=part("redis", queue, queue_port),
         sshd=part("sshd", sshd, sshd_port),
         web=part("web", gunicorn, web_port, "Booting worker"),
-        beat=celery("beat", "beat", *scheduler, ready="beat: Starting"),
-        control=celery("control", *_POOL, "-Q", "control,agents", "-n", "control@%h"),
-        workers=[celery(f"trials{n}", *_POOL, "-Q", "trials", "-n", f"trials{n}@%h") for n in range(1, workers + 1)],
+        beat=beat(environment, folder),
+        control=control(environment, folder),
+        workers=[_celery(name, words, environment, folder) for name, words in trials],
         bundles=folder / "bundles",
         agent_port=sshd_port,
         url=f"http://{bind}",
