@@ -142,6 +142,14 @@ NEEDS = (
         file="/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
     ),
     Need(
+        "rabbitmq-server",  # and Erlang: 57 MB in 13 s
+        (("rabbitmq-server",), ("epmd",)),
+        "the tests restart a RabbitMQ that messages wait in",
+        without="the test of RabbitMQ cannot run",
+        units=("rabbitmq-server.service", "epmd.service", "epmd.socket"),
+        dev=True,
+    ),
+    Need(
         "gettext",
         (("xgettext",), ("msgmerge",)),
         "a test compares the translations with the texts of code and templates",

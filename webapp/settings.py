@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from results import VERSION
 from results.domain import messages
 from webapp import env
-from webapp.queue_servers import queue_server
+from webapp.queue_servers import is_amqp, queue_server
 
 django_stubs_ext.monkeypatch()
 
@@ -211,6 +211,9 @@ TEITEN_REDIS_URL = TEITEN.redis_url
 BROKER = queue_server(TEITEN.broker_url, "TEITEN_BROKER_URL") if TEITEN.broker_url else queue_server(TEITEN.redis_url)
 CELERY_BROKER_URL = BROKER.url
 TEITEN_BROKER_OPTIONS = BROKER.options
+# Only a second try connects anew to an AMQP server that has closed the connection: beat would fail for ever.
+CELERY_TASK_PUBLISH_RETRY = is_amqp(CELERY_BROKER_URL)
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0}
 DJANGO_CELERY_BEAT_TZ_AWARE = True
 
 LOGGING = {

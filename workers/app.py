@@ -55,7 +55,6 @@ app.conf.update(
         "interval_step": 0.1,
         **settings.TEITEN_BROKER_OPTIONS,
     },
-    task_publish_retry=False,
     timezone="UTC",
     beat_schedule={
         "dispatch": {"task": "workers.tasks.dispatch", "schedule": 2.0, "options": {"expires": 2.0}},

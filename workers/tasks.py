@@ -402,7 +402,15 @@ def _messages_for_trials() -> int:
 
 def _messages_in(queue: str) -> int:
     with app.connection_or_acquire() as broker:
-        return int(broker.default_channel.queue_declare(queue=queue, durable=True).message_count)
+
+        def declare() -> int:
+            # As Celery declares it, which RabbitMQ insists on.
+            declared = broker.default_channel.queue_declare(queue=queue, durable=True, auto_delete=False)
+            return int(declared.message_count)
+
+        once_more = int(app.conf.task_publish_retry)
+        count: int = broker.ensure(broker, declare, max_retries=once_more, interval_start=0)()
+        return count
 
 
 def _send(task: Any, *args: Any) -> bool:

@@ -41,6 +41,7 @@ def test_what_is_needed_by_the_tests_only() -> None:
         "gettext",
         "iproute2",
         "mmdebstrap",
+        "rabbitmq-server",
         "pgpool2",
         "r-cran-jsonlite",
         "sudo",
