@@ -49,11 +49,14 @@ def session_killed(held: Held) -> None:
 
 
 def pgbench_killed(held: Held) -> None:
+    seen: list[int] = []
+
     def running() -> list[int]:
-        return [pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench"]
+        seen[:] = [pid for pid in watching.jobs_of(held.agents) if _program(pid) == "pgbench"]
+        return seen
 
     until(running, held.why)  # the checkpoint is written once its job has started, which may still be a shell
-    kill(running())
+    kill(seen)
 
 
 def locked(held: Held) -> None:
@@ -86,16 +89,19 @@ def session(agent: Address, database: str) -> psycopg.Connection[Any]:
 
 
 def _sessions_of_pgbench(held: Held) -> list[tuple[int, str]]:
-    """Process and database of each session that pgbench has on the measured server, once there is one."""
+    """Process and database of each session of pgbench on the measured server that changes something, once there is one.
+    The session in which it looks for the scale, which ends at once, changes nothing."""
+    query = "SELECT pid, datname FROM pg_stat_activity WHERE application_name = 'pgbench' AND backend_xid IS NOT NULL"
+    seen: list[tuple[int, str]] = []
     with session(_agent(held, "measure"), "postgres") as asking:
         asking.autocommit = True
 
-        def sessions() -> list[Any]:
-            query = "SELECT pid, datname FROM pg_stat_activity WHERE application_name = 'pgbench'"
-            return asking.execute(query).fetchall()
+        def sessions() -> list[tuple[int, str]]:
+            seen[:] = asking.execute(query).fetchall()
+            return seen
 
         until(sessions, held.why)
-        return sessions()
+    return seen
 
 
 def _sessions(held: Held) -> list[int]:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,13 +67,11 @@ def pair(database_url: str, folder: Path, queue: Mapping[str, str]) -> Iterator[
     more = {"TEITEN_DATABASE_URL": database_url, "TEITEN_BUNDLE_DIR": str(folder / "bundles")}
     environment = os.environ | more | queue
     parts = Pair(fleet.control(environment, folder), fleet.beat(environment, folder))
-    try:
-        parts.worker.start()
-        parts.beat.start()
+    with ExitStack() as stack:
+        for one in (parts.worker, parts.beat):
+            stack.callback(one.stop)
+            one.start()
         yield parts
-    finally:
-        parts.beat.stop()
-        parts.worker.stop()
 
 
 @contextmanager
