@@ -7,6 +7,8 @@ from django.utils.translation import get_language, gettext, ngettext, pgettext
 from results.domain.messages import use_catalogues
 from results.timestamps import read_timestamps
 
+_LONGEST_KEPT = 1_000  # characters
+
 
 class ResultsConfig(AppConfig):
     name = "results"
@@ -18,7 +20,11 @@ class ResultsConfig(AppConfig):
 
 
 def _lookup(context: str, text: str) -> str:
-    return _translated(context, text, get_language())
+    """Return a text in the active language. What is too long for one of Teiten's own, as what programs printed, is not
+    kept."""
+    if len(text) > _LONGEST_KEPT:
+        return pgettext(context, text) if context else gettext(text)
+    return _translated(context, str.__str__(text), get_language())
 
 
 @lru_cache(10_000)

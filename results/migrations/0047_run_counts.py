@@ -1,6 +1,7 @@
 """How many runs there are of each kind is kept in a table, so that no page reads all runs for it.
 
-In one transaction: meanwhile runs can be read, and whoever starts one waits."""
+In one transaction, of some seconds for ten thousand runs: meanwhile runs can be read, and whoever starts or ends one,
+keeps, tags, archives or deletes it, waits."""
 
 import django.contrib.postgres.fields
 from django.db import migrations, models
@@ -46,7 +47,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION {function}();
 """
 MADE = "SELECT *, 1 AS change FROM made"
 GONE = "SELECT *, -1 AS change FROM gone"
-EVENTS = (  # event, its name in the function's, what it changes, tables that the trigger gives
+EVENTS = (  # event, what the function is called after, what it changes, tables that the trigger gives
     ("INSERT", "inserted", MADE, "NEW TABLE AS made"),
     ("UPDATE", "updated", f"{MADE} UNION ALL {GONE}", "NEW TABLE AS made OLD TABLE AS gone"),
     ("DELETE", "deleted", GONE, "OLD TABLE AS gone"),
@@ -104,8 +105,9 @@ class Migration(migrations.Migration):
             ],
             {
                 "ordering": ["pk"],
-                "indexes": [models.Index(fields=["plan_id", "workload"], name="run_count_by_plan")],
+                "indexes": [models.Index(fields=["plan_id", "workload", "name"], name="run_count_by_plan")],
             },
         ),
+        migrations.AddIndex("run", models.Index(fields=["plan", "started_at"], name="run_by_start")),
         migrations.RunPython(count, stop_counting),
     ]

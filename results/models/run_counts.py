@@ -30,4 +30,4 @@ class RunCount(models.Model):
 
     class Meta:
         ordering = ["pk"]
-        indexes = [models.Index(fields=["plan_id", "workload"], name="run_count_by_plan")]
+        indexes = [models.Index(fields=["plan_id", "workload", "name"], name="run_count_by_plan")]

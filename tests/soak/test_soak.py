@@ -23,6 +23,7 @@ from tests.faults import trials as stored
 from tests.faults import watching
 from tests.faults.conftest import require_nothing_left
 from tests.faults.fleet import Fleet
+from tests.run_counts import kept_counts, right_counts
 from tests.soak.memory import SETTLED, Memory
 from tests.soak.strikes import strikes
 from workers.remote.address import Address
@@ -123,6 +124,7 @@ def test_no_trial_is_lost_or_doubled(fleet: Fleet, agents: list[Address], reques
     assert _not_stored_once() == []
     assert _bundles(fleet) == []
     assert stored.overlaps() == []
+    assert kept_counts() == right_counts()
     assert {agent: moments for agent, moments in seen.items() if any(len(one) > 1 for one in moments)} == {}
     require_nothing_left(fleet, agents)
     growths = soak.memory.growths()

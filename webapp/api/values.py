@@ -37,7 +37,7 @@ class ValueSerializer(serializers.Serializer[Any]):
     """Shows a frozen dataclass without its functions, or a named tuple. Fields declared on the serializer replace or
     follow those of the dataclass.
 
-    value: the dataclass.
+    value: the dataclass, or the named tuple, of which only these serializers know the fields.
     leave_out: names of further fields that are not shown."""
 
     value: type

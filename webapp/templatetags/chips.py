@@ -1,5 +1,5 @@
-"""Chips, and entries of lists of choices. Functions, and no templates: a page may have hundreds, at 20 µs a line of
-these."""
+"""Chips, and entries of lists of choices. Functions, and no templates, of which a line takes some 20 µs: a page may
+have hundreds."""
 
 from __future__ import annotations
 

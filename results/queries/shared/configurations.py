@@ -86,8 +86,7 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
     looks_of: dict[str, tuple[int, ...]] = {}
     rows = []
     for stored in sql.tuples(_StoredRow, sql.load(__file__), {"runs": list(run_ids)}):
-        levels, dimensions, texts = _contents(stored.run_id, stored.levels, stored.dimensions)
-        besides_run = _besides_any_run(stored.levels, stored.dimensions)
+        levels, dimensions, texts, besides_run = _contents(stored.run_id, stored.levels, stored.dimensions)
         if stored.looks not in looks_of:
             looks_of[stored.looks] = tuple(json.loads(stored.looks))
         looks = looks_of[stored.looks]
@@ -102,21 +101,21 @@ def configurations(run_ids: Sequence[int]) -> list[ConfigurationRow]:
 @lru_cache(4_000)
 def _contents(
     run_id: int, levels: str, dimensions: str
-) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, str]]:
-    """Return levels, dimensions and texts of a configuration, read of their JSON."""
+) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, str], frozenset[tuple[str, str]]]:
+    """Return levels, dimensions and texts of a configuration, and what it has alike in all runs, read of their JSON."""
     read = json.loads(levels), json.loads(dimensions)
-    return *read, _texts(run_id, *read)
+    texts = _texts(run_id, *read)
+    return *read, texts, _one_for_all_runs(_besides_run(texts))
 
 
 def _texts(run_id: int, levels: Mapping[str, Any], dimensions: Mapping[str, Any]) -> dict[str, str]:
     return _as_texts({**levels, **dimensions, "run": run_id})
 
 
-# One for all runs of a configuration, so that to find it again takes no comparison of its dimensions.
-@lru_cache(2_000)
-def _besides_any_run(levels: str, dimensions: str) -> frozenset[tuple[str, str]]:
-    """Return what a configuration has alike with itself in another run, read of its JSON."""
-    return _besides_run(_as_texts({**json.loads(levels), **json.loads(dimensions)}))
+@lru_cache(4_000)
+def _one_for_all_runs(besides_run: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return the same object for what is equal: to find a configuration again takes no comparison of its dimensions."""
+    return besides_run
 
 
 def _besides_run(texts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
