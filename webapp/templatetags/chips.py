@@ -1,5 +1,4 @@
-"""Chips, and entries of lists of choices. Functions, and no templates, of which a line takes some 20 µs: a page may
-have hundreds."""
+"""Chips, and entries of lists of choices. Functions, and no templates: a page may have hundreds."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ def chip_options(chips: Iterable[Any]) -> SafeString:
 
 def _option(chip: Any) -> str:
     trials = f" ({chip.trials})" if chip.trials is not None else ""
-    return f'<option value="{escaped(chip.value)}"{_if(chip.chosen, "selected")}>{escaped(chip.shown)}{trials}</option>'
+    chosen = _attribute(chip.chosen, "selected")
+    return f'<option value="{escaped(chip.value)}"{chosen}>{escaped(chip.shown)}{trials}</option>'
 
 
 @register.simple_tag
@@ -37,14 +37,14 @@ def chip_boxes(facet: Any) -> SafeString:
 
 
 def _box(chip: Any, axis: str, field: str, kind: str, number: int) -> str:
-    value = escaped(chip.value)
+    value, chosen = escaped(chip.value), _attribute(chip.chosen, "checked")
     css = "chip" + (" none" if chip.empty else "") + (f" s{chip.index}" if chip.index is not None else "")
     light = f' data-light-{axis}="{value}"' if axis else ""
     off = ' aria-disabled="true"' if chip.empty else ""
     trials = f" <i>{chip.trials}</i>" if chip.trials is not None else ""
     return (
         f'<label class="{css}"{light}>'
-        f'<input type="{kind}" name="{field}" value="{value}" id="{field}-{number}"{_if(chip.chosen, "checked")}{off}> '
+        f'<input type="{kind}" name="{field}" value="{value}" id="{field}-{number}"{chosen}{off}> '
         f"{escaped(chip.shown)}{trials}</label>"
     )
 
@@ -62,9 +62,9 @@ def _group(name: str, options: Iterable[Any]) -> str:
 
 def _entry(option: Any) -> str:
     words = f' data-words="{escaped(option.words)}"' if option.words else ""
-    chosen = _if(option.chosen, "selected")
+    chosen = _attribute(option.chosen, "selected")
     return f'<option value="{escaped(option.value)}"{words}{chosen}>{escaped(option.text)}</option>'
 
 
-def _if(true: bool, attribute: str) -> str:
-    return f" {attribute}" if true else ""
+def _attribute(given: bool, name: str) -> str:
+    return f" {name}" if given else ""

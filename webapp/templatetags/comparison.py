@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 
 from django import template
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils.html import conditional_escape, escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from results.queries.runs.runs import RunRow
+from webapp.links import run_url
 from webapp.templatetags.teiten import moment, state_words
 
 register = template.Library()
@@ -21,8 +21,7 @@ register = template.Library()
 def run_choices(runs: Iterable[RunRow], chosen: Collection[int]) -> SafeString:
     """A row of the table for each run, with a box that is ticked where the run is chosen."""
     label, done = gettext("Run %(id)s, %(name)s"), gettext('%(done)s <span class="faint">of %(total)s</span>')
-    address = reverse("runs:detail", args=[0]).removesuffix("0/")
-    return mark_safe("".join(_row(run, run.id in chosen, label, done, f"{address}{run.id}/") for run in runs))  # noqa: S308
+    return mark_safe("".join(_row(run, run.id in chosen, label, done, run_url(run.id)) for run in runs))  # noqa: S308
 
 
 def _row(run: RunRow, chosen: bool, label: str, done: str, address: str) -> str:
