@@ -59,15 +59,15 @@ def test_pages_and_doctor_find_the_primary_by_its_sentinels(queue: Queue) -> Non
 )
 def test_a_queue_s_url_as_celery_takes_it(url: str, celery_url: str, options: dict[str, Any]) -> None:
     server = queue_server(url)
-    told = dict(server.options)
-    password = told.pop("sentinel_kwargs", {}).get("password")
+    celery_options = dict(server.options)
+    password = celery_options.pop("sentinel_kwargs", {}).get("password")
     assert server.url == celery_url
-    assert told | ({"password of Sentinels": password} if password else {}) == options
+    assert celery_options | ({"password of Sentinels": password} if password else {}) == options
     assert app.conf.task_publish_retry is False  # with Redis, as here
 
 
 def test_a_sentinel_that_hangs_up_is_asked_once() -> None:
-    asked = []
+    callers = []
     with socket.create_server((ports.HOST, 0)) as listener:
 
         def hang_up() -> None:
@@ -75,7 +75,7 @@ def test_a_sentinel_that_hangs_up_is_asked_once() -> None:
                 while True:
                     caller, _address = listener.accept()
                     caller.close()
-                    asked.append(caller)
+                    callers.append(caller)
 
         thread = threading.Thread(target=hang_up, daemon=True)
         thread.start()
@@ -85,7 +85,7 @@ def test_a_sentinel_that_hangs_up_is_asked_once() -> None:
             broker.transport.establish_connection()
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
-    assert len(asked) == 1
+    assert len(callers) == 1
 
 
 @pytest.mark.parametrize("url", ["sentinel://a", "sentinel://a:x/?master=m", "amqp://a", "a", "redis//a"])
