@@ -68,10 +68,19 @@ def needed_to_tell(
     total = np.maximum(used, FEWEST).astype(float)
     for _ in range(_ROUNDS):
         later = freedom * np.maximum(total / np.maximum(used, 1), 1)
-        same = special.nctdtrit(freedom, special.stdtrit(later, 1 - SIGNIFICANCE / 2), (1 + POWER) / 2)
-        differs = special.nctdtrit(freedom, special.stdtrit(later, 1 - levels / (2 * family)), POWER) / 2
+        same = _quantiles(freedom, special.stdtrit(later, 1 - SIGNIFICANCE / 2), (1 + POWER) / 2)
+        differs = _quantiles(freedom, special.stdtrit(later, 1 - levels / (2 * family)), POWER) / 2
         total = np.clip(np.ceil(2 * (spreads * np.maximum(same, differs) / margins) ** 2), FEWEST, 10 * MOST)
     return np.where(total <= MOST, total, np.nan)
+
+
+def _quantiles(freedom: Floats, shifts: Floats, probability: float) -> Floats:
+    """Quantiles of noncentral t distributions. Each pair is computed once: cells of a comparison mostly have the same
+    few, and one of three replicates takes 0.2 ms."""
+    pairs = np.empty(len(freedom), dtype=np.complex128)
+    pairs.real, pairs.imag = freedom, shifts
+    own, back = np.unique(pairs, return_inverse=True)
+    return special.nctdtrit(own.real, own.imag, probability)[back]
 
 
 def replicates_to_tell(spread: float, effect: float, level: float, family: int) -> int | None:
