@@ -5,10 +5,12 @@ Everything in tests/faults, tests/live, tests/e2e and tests/bootstrap is slow; w
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.utils import translation
 from xdist.scheduler import LoadScopeScheduling
 
@@ -119,6 +121,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind:
             item.add_marker(kind)
             item.add_marker("slow")
+        if "kept" in getattr(item, "fixturenames", ()):
+            item.add_marker("django_db")
         if kind in ("live", "faults"):
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
@@ -140,6 +144,18 @@ def _everything_is_read() -> None:
 def _nobody_reads() -> None:
     """A request leaves its language behind until another one; a test begins in that of the settings."""
     translation.deactivate()
+
+
+@pytest.fixture(scope="module")
+def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """For a fixture in the scope of a file, which makes the rows that all its tests begin with: each test goes back to
+    them, and the file leaves none. Of use where tests commit nothing, and making the rows takes longer than looking at
+    them. All tests of the file are to ask for it (autouse, or usefixtures), so that none depends on those before."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        read_as(lambda: EVERYTHING)
+        translation.deactivate()
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from results import models
 from results.bundle_storage import UNFINISHED
@@ -36,14 +37,15 @@ def bundles(settings: Any, tmp_path: Path) -> Path:
     return tmp_path / "bundles"
 
 
-@pytest.fixture
-def source() -> models.Run:
-    return measured_run()
-
-
-@pytest.fixture
-def archive(source: models.Run, tmp_path: Path) -> Path:
-    return exported(source, tmp_path)
+@pytest.fixture(scope="module", autouse=True)
+def archive(kept: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a run that is not in the warehouse."""
+    folder = tmp_path_factory.mktemp("archive")
+    with override_settings(TEITEN_BUNDLE_DIR=folder / "bundles"):
+        source = measured_run()
+        made = exported(source, folder)
+        forget(source)
+    return made
 
 
 @pytest.fixture
@@ -208,10 +210,9 @@ BAD: dict[str, tuple[Change, type[TeitenError], str]] = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_archive_is_refused_and_nothing_of_it_stays(
-    case: str, source: models.Run, archive: Path, untouched: None, tmp_path: Path
+    case: str, archive: Path, untouched: None, tmp_path: Path
 ) -> None:
     change, kind, what = BAD[case]
-    forget(source)
     content = content_of(archive)
     change(content)
     with pytest.raises(kind, match=what) as refused:
@@ -288,28 +289,21 @@ def other_compression(opened: zipfile.ZipFile, content: dict[str, bytes]) -> Non
     ],
 )
 def test_an_archive_that_no_export_writes_is_refused(
-    change: Any, what: str, source: models.Run, archive: Path, untouched: None, tmp_path: Path
+    change: Any, what: str, archive: Path, untouched: None, tmp_path: Path
 ) -> None:
-    forget(source)
     with pytest.raises(ArchiveError, match=what):
         entered(rewritten(archive, tmp_path / "bad.zip", change))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99, 0.9999])
-def test_a_file_that_was_cut_off_is_refused(
-    share: float, source: models.Run, archive: Path, untouched: None, tmp_path: Path
-) -> None:
-    forget(source)
+def test_a_file_that_was_cut_off_is_refused(share: float, archive: Path, untouched: None, tmp_path: Path) -> None:
     cut = tmp_path / "cut.zip"
     cut.write_bytes(archive.read_bytes()[: int(share * archive.stat().st_size)])
     with pytest.raises(ArchiveError, match="The archive cannot be read"):
         entered(cut)
 
 
-def test_a_flipped_bit_anywhere_in_a_bundle_is_found(
-    source: models.Run, archive: Path, untouched: None, tmp_path: Path
-) -> None:
-    forget(source)
+def test_a_flipped_bit_anywhere_in_a_bundle_is_found(archive: Path, untouched: None, tmp_path: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[data.index(b"bundles/00000-2.tar.gz") + 2000] ^= 1
     bad = tmp_path / "bad.zip"
@@ -318,11 +312,8 @@ def test_a_flipped_bit_anywhere_in_a_bundle_is_found(
         entered(bad)
 
 
-def test_whatever_is_damaged_is_refused_in_words(
-    source: models.Run, archive: Path, untouched: None, tmp_path: Path
-) -> None:
+def test_whatever_is_damaged_is_refused_in_words(archive: Path, untouched: None, tmp_path: Path) -> None:
     """Each of the archive's headers and its list of files, a byte at a time."""
-    forget(source)
     chance, whole, bad = random.Random(7), archive.read_bytes(), tmp_path / "bad.zip"
     headers = [match.start() for match in re.finditer(rb"PK(\x01\x02|\x05\x06)", whole)]
     places = [place for place in range(headers[0], len(whole)) if place % 2]
@@ -341,10 +332,7 @@ def test_whatever_is_damaged_is_refused_in_words(
     assert len(places) / 2 < refused < len(places)  # a date or an attribute may be anything
 
 
-def test_limits_stand_before_anything_is_read(
-    source: models.Run, archive: Path, untouched: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forget(source)
+def test_limits_stand_before_anything_is_read(archive: Path, untouched: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most, what in (
         ("MOST_ENTRIES", 5, "The archive has 12 files"),
         ("MOST_BYTES", archive.stat().st_size - 100, "The archive has more than"),

@@ -25,7 +25,7 @@ def plain_static(settings: Any) -> None:
 
 @pytest.fixture
 def owner(db: Any) -> User:
-    return factories.member("ada", staff=True)
+    return User.objects.filter(username="ada").first() or factories.member("ada", staff=True)
 
 
 @pytest.fixture
@@ -61,9 +61,20 @@ def bundles(tmp_path: Path, settings: Any) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def kept_world(kept: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """What all tests of a file begin with, which asks for it by `usefixtures`, and the folder of its bundles."""
+    folder = tmp_path_factory.mktemp("bundles")
+    return api_world(factories.member("ada", staff=True), folder), folder
+
+
 @pytest.fixture
-def world(db: Any, bundles: Path, owner: User) -> dict[str, Any]:
-    return api_world(owner, bundles)
+def world(request: pytest.FixtureRequest, db: Any, bundles: Path, owner: User, settings: Any) -> dict[str, Any]:
+    """`api_world`: that of all tests of the file, where they have one."""
+    if "kept_world" not in request.fixturenames:
+        return api_world(owner, bundles)
+    made, settings.TEITEN_BUNDLE_DIR = request.getfixturevalue("kept_world")
+    return made
 
 
 def endpoints() -> list[str]:

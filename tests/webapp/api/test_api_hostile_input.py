@@ -15,7 +15,7 @@ from results.domain.document_limits import MOST_DEPTH
 from tests import factories
 from tests.webapp.api.conftest import Visitor, endpoints
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_world")]
 BY_NUMBER = ("runs/?", "trials/?", "measurements/?", "annotations/?", "trials/?ordering=state_at&")
 LISTS = ("agents/", "plans/", "runs/", "trials/", "measurements/", "annotations/")
 HUGE = "9" * 5000

@@ -4,6 +4,7 @@ known."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,13 +13,12 @@ from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
-from tests import factories
-from tests.imported import imported
 from tests.webapp.api.test_api_access import READING, WRITING
+from tests.webapp.worlds import more_of_api_world
 from webapp.api.parameters import query_names
 from webapp.api.trials import Trials
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("kept_world")]
 PAGES = (
     "/compare/?run={compared}&filter.clients=1,4&axes=log&view=ratio&scale=shared",
     "/compare/changes/?run={compared}",
@@ -32,11 +32,10 @@ PAGES = (
 )
 
 
-@pytest.fixture
-def world(world: dict[str, Any]) -> dict[str, Any]:
-    compared = factories.finished_run()
-    report = factories.edition(factories.finished_run()).report_id
-    return world | {"compared": compared.pk, "imported": imported().slug, "report": report}
+@pytest.fixture(scope="module")
+def kept_world(kept_world: tuple[dict[str, Any], Path]) -> tuple[dict[str, Any], Path]:
+    ids, bundles = kept_world
+    return ids | more_of_api_world(bundles), bundles
 
 
 @pytest.mark.parametrize("path", [path for path in READING if path not in ("docs/", "schema/")])

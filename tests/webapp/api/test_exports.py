@@ -8,6 +8,7 @@ import io
 import json
 import re
 import zipfile
+from copy import deepcopy
 from typing import Any
 
 import openpyxl
@@ -28,13 +29,18 @@ from webapp.exports.forms import FORMS
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run(db: Any) -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     """Three replicates of two versions, each of which ran in an environment that was recorded."""
     made = factories.finished_run(replicates=3)
     of_version = {f"v{major}": environments.layers(major, rows={"work_mem": "65536"}) for major in (16, 18)}
     environments.run_in_versions(made, **of_version)
     return made
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 def ask(client: APIClient, run: models.Run, form: str, more: str = "") -> Any:

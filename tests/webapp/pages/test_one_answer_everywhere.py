@@ -10,6 +10,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
@@ -59,8 +60,8 @@ class Shown:
         return cls(ratio(verdict.ratio), verdict.kind.value, interval(verdict), verdict.words)
 
 
-@pytest.fixture
-def run() -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     """As the demo's: two versions, four numbers of clients, two scripts, five replicates; some cells differ, some are
     the same, some are undecided."""
     factors = {"installation": ["16", "18"], "clients": list(MEASURED), "script": SCRIPTS}
@@ -74,6 +75,11 @@ def run() -> models.Run:
         factories.finish(trial, level * faster * (1 + chance.gauss(0, noise)))
     close_finished(made.pk)
     return made
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 def asked(run: models.Run, **choice: Any) -> Comparison:

@@ -6,6 +6,7 @@ import csv
 import io
 import random
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -25,8 +26,8 @@ pytestmark = pytest.mark.django_db
 Answer = dict[tuple[str, str], tuple[str, float]]  # (x, series) → (verdict, ratio)
 
 
-@pytest.fixture
-def run() -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     """Two scripts, two numbers of clients, two versions, as in the demo."""
     factors = {"installation": ["16", "18"], "clients": [1, 4], "script": ["select-only", "tpcb-like"]}
     made = factories.run(factors=factors, replicates=3)
@@ -37,6 +38,11 @@ def run() -> models.Run:
         faster = 1.08 if dimensions["major"] == "18" else 1.0
         factories.finish(trial, level * faster * (1 + chance.gauss(0, 0.01)))
     return made
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 def of_json(client: Client, query: str) -> tuple[Answer, dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import zipfile
-from typing import Any
+from copy import deepcopy
 
 import pytest
 from django.test import Client
@@ -19,9 +19,14 @@ from webapp.reports.source import block
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def run(db: Any) -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     return run_in_two_versions()
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 JAPANESE = {"HTTP_ACCEPT_LANGUAGE": "ja"}

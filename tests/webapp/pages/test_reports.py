@@ -9,6 +9,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 import zipfile
+from copy import deepcopy
 from typing import Any
 
 import pypdfium2
@@ -39,9 +40,14 @@ def run_in_two_versions() -> models.Run:
     return made
 
 
-@pytest.fixture
-def run(db: Any) -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     return run_in_two_versions()
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 def text(run: models.Run, **changes: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -32,9 +33,14 @@ def spoken(shown: str) -> list[str]:
     return [language for language, words in WORDS.items() if all(word in shown for word in words)]
 
 
-@pytest.fixture
-def run(db: Any) -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     return run_in_two_versions()
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 @pytest.fixture

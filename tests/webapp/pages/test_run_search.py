@@ -41,8 +41,8 @@ QUERIES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.fixture
-def two() -> list[int]:
+@pytest.fixture(scope="module", autouse=True)
+def two(kept: None) -> list[int]:
     """A finished kept run that is tagged, and an exploratory one that goes on."""
     first, second = factories.finished_run(name="nightly WAL"), factories.run(name="toys", standing="exploratory")
     models.Run.objects.filter(pk=first.pk).update(tags=["paper"], started_at=datetime(2026, 3, 1, 23, tzinfo=UTC))

@@ -143,9 +143,17 @@ DEEDS: list[tuple[str, dict[str, str], Role, Role]] = [  # of one's own runs, an
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Callable[[str], str], Path]:
+    """The addresses of a warehouse that all tests begin with, and the folder of its bundles."""
+    bundles = tmp_path_factory.mktemp("bundles")
+    return page_addresses(bundles), bundles
+
+
 @pytest.fixture
-def address(db: None, tmp_path: Path) -> Callable[[str], str]:
-    return page_addresses(tmp_path)
+def address(db: None, made: tuple[Callable[[str], str], Path], settings: Any) -> Callable[[str], str]:
+    settings.TEITEN_BUNDLE_DIR = made[1]
+    return made[0]
 
 
 def test_every_page_is_in_one_of_the_lists() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -13,15 +12,9 @@ import pytest
 from django.test import Client
 
 from results import models
-from results.queries.comparison.compare import compare
-from results.queries.shared.configurations import configurations
 from results.queries.trends import trends
-from results.queries.trends.families import TrendSelection
-from results.queries.trends.trends import trend
 from tests import environments, factories, histories
 from tests.page_text import page_text
-from webapp.pages.trends import shift_rows
-from webapp.urlstate import read
 
 HTMX = {"HX-Request": "true"}
 
@@ -36,66 +29,6 @@ def figure_of(text: str) -> Any:
     return json.loads(re.findall(r'<script id="figure" type="application/json">(.*?)</script>', text)[0])
 
 
-@pytest.fixture
-def year(db: None) -> list[models.Run]:
-    return histories.year(histories.nightly())
-
-
-def test_it_draws_every_replicate_the_change_and_what_changed_around(year: list[models.Run], stranger: Client) -> None:
-    text = text_of(stranger, "/trends/?plan=nightly")
-    figure = figure_of(text)
-    dots = figure["data"][0]
-    trials = {f"/trials/{pk}/" for pk in models.Trial.objects.values_list("pk", flat=True)}
-    assert set(dots["customdata"]) == trials
-    assert [shape["line"]["color"] for shape in figure["layout"]["shapes"]] == ["var(--worse)"]
-    marks = next(trace for trace in figure["data"] if trace.get("name") == "environment")
-    assert len(marks["x"]) == 3
-    assert "% lower since" in text
-    assert f"run {year[29].pk}</a> and" in text
-    assert "build: version 18.1 → 18.2" in text
-    assert "kernel: release 6.1.0 → 6.8.0" in text
-    last = year[29].trials.order_by("attempt__started_at").last()
-    first = year[30].trials.order_by("attempt__started_at").last()
-    assert last is not None and first is not None
-    assert f"/diff/?left=trial:{last.pk}&amp;right=trial:{first.pk}" in text
-    link = f"/compare/?run={year[29].pk},{year[30].pk}&x=workload&series=run&baseline={year[29].pk}&metric=tps"
-    assert link in unescape(text)
-    comparison = compare(read(link.partition("?")[2]))
-    assert [(p.series, p.base) for p in comparison.points if p.verdict] == [
-        (str(year[30].pk), ("", "pgbench", str(year[29].pk)))
-    ]
-    assert comparison.mixed == ()
-
-
-def test_a_change_between_versions_leads_to_a_comparison_of_these(year: list[models.Run]) -> None:
-    shown_trend = trend(TrendSelection(plan="nightly", x="date"))
-    line = shown_trend.lines[0]
-    shift = line.shifts[-1]
-    by_version = replace(shown_trend, selection=replace(shown_trend.selection, x="version"))
-    (row,) = shift_rows(by_version, {run.pk: configurations([run.pk]) for run in year})
-    comparison = compare(read(row.comparison.partition("?")[2]))
-    assert (line.points[shift.last].versions, comparison.selection.baseline) == (("18.1",), "18.1")
-    assert [(p.series, p.base) for p in comparison.points if p.verdict] == [("18.2", ("", "pgbench", "18.1"))]
-
-
-def test_every_number_of_the_table_leads_to_its_trials(year: list[models.Run], stranger: Client) -> None:
-    text = text_of(stranger, "/trends/?plan=nightly&x=version")
-    table = text[text.index('id="points"') :]
-    for trial in models.Run.objects.get(pk=year[-1].pk).trials.all():
-        assert f'href="/trials/{trial.pk}/"' in table
-    assert re.findall(r'scope="row" class="nowrap">([^<]+)<', table) == ["18.2", "18.1", "18.0"]
-
-
-@pytest.mark.parametrize(
-    "query", ["plan=nightly", "workload=pgbench", "plan=nightly&x=version", "plan=nightly&x=commit"]
-)
-def test_it_takes_at_most_twelve_queries(
-    query: str, year: list[models.Run], member: Client, django_assert_max_num_queries: Any
-) -> None:
-    with django_assert_max_num_queries(12):
-        text_of(member, f"/trends/?{query}")
-
-
 def test_two_runs_on_other_servers_have_a_page_and_an_answer(db: None, stranger: Client) -> None:
     plan = histories.nightly()
     for version, major in (("18.0", 16), ("18.1", 18)):
@@ -106,15 +39,6 @@ def test_two_runs_on_other_servers_have_a_page_and_an_answer(db: None, stranger:
     for query in ("plan=nightly", "plan=nightly&x=version", "workload=pgbench", "workload=pgbench&x=version"):
         assert "18.1" in text_of(stranger, f"/trends/?{query}")
         assert stranger.get(f"/api/v1/trends/?{query}").status_code == 200
-
-
-def test_without_a_choice_it_offers_what_has_run(
-    year: list[models.Run], stranger: Client, django_assert_num_queries: Any
-) -> None:
-    with django_assert_num_queries(1):
-        text = text_of(stranger, "/trends/")
-    assert 'href="/trends/?plan=nightly"' in text
-    assert 'href="/trends/?workload=pgbench"' in text
 
 
 def test_without_any_run_it_says_what_to_do(db: None, stranger: Client) -> None:
@@ -204,22 +128,6 @@ def test_an_unknown_name_is_an_error_that_names_it(db: None, stranger: Client) -
         answer = stranger.get(f"/trends/?plan=nightly&{query}")
         assert answer.status_code == 400
         assert "nonsense" in page_text(answer)
-
-
-def test_the_same_as_json_stands_at_the_same_query(year: list[models.Run], stranger: Client) -> None:
-    text = text_of(stranger, "/trends/?plan=nightly")
-    address = re.findall(r'href="(/api/v1/trends/[^"]+)"', text)[0]
-    content = stranger.get(address).json()
-    (line,) = content["lines"]
-    assert [point["runs"] for point in line["points"]] == [[run.pk] for run in year]
-    assert line["points"][0]["values"][0]["links"]["page"].endswith(
-        f"/trials/{line['points'][0]['values'][0]['trial_id']}/"
-    )
-    assert [(shift["last"], shift["first"], shift["kind"]) for shift in line["shifts"]] == [(29, 30, "worse")]
-    assert {key["key"] for one in content["environments"] for key in one["keys"]} == {
-        "version",
-        "release",
-    }
 
 
 def test_a_member_notes_something_and_it_stands_on_the_axis(db: None, member: Client, stranger: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from dataclasses import replace
 from html import unescape
 from statistics import median
@@ -28,9 +29,14 @@ from webapp.compare.table import place_of
 from webapp.why.words import percent_change, plans
 
 
-@pytest.fixture
-def run(db: None) -> models.Run:
+@pytest.fixture(scope="module", autouse=True)
+def made(kept: None) -> models.Run:
     return watched_run()
+
+
+@pytest.fixture
+def run(made: models.Run) -> models.Run:
+    return deepcopy(made)
 
 
 def text_of(client: Client, path: str, **headers: str) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from results.domain.statistics.power import detectable, noncentrality, replicates_needed
+from results.domain.statistics.power import detectable, needed_to_tell, noncentrality, replicates_needed
 
 
 def exact_power(effect, spread, n, paired):
@@ -48,3 +48,18 @@ def test_interpolation_agrees_with_the_noncentral_t_distribution():
     for freedom in (1.0, 1.37, 2.0, 3.3, 7.7, 30.0, 400.0):
         shift = float(noncentrality(np.array([freedom]))[0])
         assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, shift) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_replicates_to_tell_are_the_same_alone_and_among_others():
+    spreads, freedom = np.array([0.01, 0.02, 0.02, 0.5]), np.array([4.0, 4.0, 7.3, 2.0])
+    margins, levels, used = np.full(4, math.log1p(0.02)), np.array([0.05, 0.05, 0.01, 0.05]), np.array([5, 5, 3, 3])
+    together = needed_to_tell(spreads, freedom, margins, levels, used, family=4)
+    alone = [
+        needed_to_tell(*(one[at : at + 1] for one in (spreads, freedom, margins, levels, used)), family=4)[0]
+        for at in range(4)
+    ]
+    assert together.tolist()[:3] == alone[:3] and len(set(alone[:3])) == 3
+    assert math.isnan(together[3]) and math.isnan(alone[3])
+    shift = stats.t.ppf(0.975, 4.0 * together[0] / 5)
+    half = margins[0] / spreads[0] * math.sqrt(together[0] / 2)
+    assert stats.nct.cdf(half, 4.0, shift) >= 0.9 > stats.nct.cdf(half, 4.0, 2 * shift)
