@@ -4,6 +4,7 @@ Everything in tests/faults, tests/live, tests/e2e and tests/bootstrap is slow; w
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -128,6 +129,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
     order = ["faults", "soak", "bootstrap", "live", "browser", ""]
     items.sort(key=lambda item: order.index(_kind(item)))
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests consist of stays until the end: it need not be looked through again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _kind(item: pytest.Item) -> str:

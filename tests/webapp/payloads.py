@@ -146,20 +146,19 @@ def payloads(planted: Canaries) -> dict[str, list[str]]:
 
 
 class Rotation:
-    """Of each kind of texts one at a place, and another one at the next; where a place is slow, of some kinds, and of
-    others at the next; or all texts of all kinds at every place."""
+    """Of some kinds of texts one each at a place, and of others at the next; or all texts of all kinds everywhere."""
 
     def __init__(self, kinds: dict[str, list[str]], *, everything: bool = False) -> None:
         self._kinds = kinds
         self._everything = everything
         self._places = 0
 
-    def at_next_place(self, kinds: int = 0) -> list[str]:
-        """kinds: how many; 0 for all."""
+    def at_next_place(self, kinds: int) -> list[str]:
+        """kinds: how many."""
         self._places += 1
         if self._everything:
             return [text for texts in self._kinds.values() for text in texts]
         every = list(self._kinds.values())
         first = self._places * kinds
-        chosen = [every[(first + number) % len(every)] for number in range(kinds or len(every))]
+        chosen = [every[(first + number) % len(every)] for number in range(kinds)]
         return [texts[self._places % len(texts)] for texts in chosen]

@@ -1,9 +1,8 @@
 """Texts that would run, read, fetch or show something, in every place of every request that takes a text.
 
-Places: each name of a query, each part of an address, headers, each field of a form and of a body of the API. Of each
-kind of texts (`payloads`) a place gets one, the next place another; pages, forms and bodies, which are slow, get some
-kinds. `TEITEN_INJECTIONS=all` sends all texts to each place. The requests are the same each time. How many there were
-is logged (`--log-cli-level=INFO`)."""
+Places: each name of a query, each part of an address, headers, each field of a form and of a body of the API. A place
+gets one text of each of some kinds (`payloads`), the next place others of other kinds. `TEITEN_INJECTIONS=all` sends
+all texts to each place. The requests are the same each time. How many there were is logged (`--log-cli-level=INFO`)."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ SHOWN = (  # texts that are stored wherever a text is
 EXPORTS = ("csv", "csv.zip", "html", "md.zip", "tex.zip", "xlsx", "svg", "provenance.json")
 MOST_OF_A_ROUTE = 4
 FEWEST_SHOWING = 60  # answers that have the stored text
-KINDS_OF_A_SLOW_PLACE = 5
+KINDS_AT_A_PLACE = 5
 TWINS = {  # page → endpoint whose parameters it takes too
     "/compare/": "comparison/",
     "/compare/why/": "comparison/why/",
@@ -187,7 +186,7 @@ def test_pages(attack: Attack, texts: Rotation, identities: list[Client], admin:
         asked.setdefault(resolve(twin).route, set()).update(query_parameters(f"/api/v1/{endpoint}"))
     for url in urls:
         names_here = asked.get(resolve(urlsplit(url).path).route, set()) | {"next"}
-        read_with(attack, texts, identities, url, names_here, KINDS_OF_A_SLOW_PLACE)
+        read_with(attack, texts, identities, url, names_here)
 
 
 def test_endpoints(attack: Attack, texts: Rotation, identities: list[Client], world: dict[str, Any]) -> None:
@@ -200,7 +199,7 @@ def test_headers(attack: Attack, texts: Rotation, identities: list[Client], worl
     for url in ("/runs/", "/now/", "/account/sign-in/", "/nothing/", "/api/v1/measurements/", "/api/v1/nothing/"):
         for number, header in enumerate(HEADERS):
             attack.places += 1
-            for text in texts.at_next_place():
+            for text in texts.at_next_place(KINDS_AT_A_PLACE):
                 more = {"HX-Request": "true"} if header.startswith("HX-") else {}
                 sent = text.encode(errors="replace").decode("latin-1")  # as a server hands it on
                 attack.ask(identities[number % len(identities)], "get", url, headers={header: sent} | more)
@@ -212,7 +211,7 @@ def test_bodies_of_the_api(attack: Attack, texts: Rotation, admin: Client, world
         whole = body_fields(method, url) | body
         for place in (*places_in(whole), ()):
             attack.places += 1
-            for text in texts.at_next_place(KINDS_OF_A_SLOW_PLACE):
+            for text in texts.at_next_place(KINDS_AT_A_PLACE):
                 changed = json.dumps(with_text(whole, place, text))
                 attack.ask(admin, method, url, data=changed, content_type="application/json")
 
@@ -221,7 +220,7 @@ def test_toml(attack: Attack, texts: Rotation, admin: Client, world: dict[str, A
     for page, endpoint, document in TOMLS:
         for place in (*places_in(document), ()):
             attack.places += 1
-            for text in texts.at_next_place(KINDS_OF_A_SLOW_PLACE):
+            for text in texts.at_next_place(KINDS_AT_A_PLACE):
                 changed = with_text(document, place, text)
                 toml = tomli_w.dumps(changed) if isinstance(changed, dict) else str(changed)
                 attack.ask(admin, "post", page, data={"toml": toml})
@@ -233,7 +232,7 @@ def test_files_of_other_programs(attack: Attack, texts: Rotation, admin: Client,
     cells = sorted(set(re.split(r"[,\n]", TABLE)) - {""})
     for place in (*fields, *cells, "file name", "content"):
         attack.places += 1
-        for text in texts.at_next_place():
+        for text in texts.at_next_place(KINDS_AT_A_PLACE):
             content = {"content": text}.get(place) or (TABLE.replace(place, text) if place in cells else TABLE)
             sent = fields | {place: text} if place in fields else fields
             body, content_type = multipart(sent, "file", text if place == "file name" else "t.csv", content)
@@ -298,9 +297,7 @@ def crawl(attack: Attack, client: Client, urls: list[str]) -> None:
         seen.update(new)
 
 
-def read_with(
-    attack: Attack, texts: Rotation, identities: list[Client], url: str, names: set[str], kinds: int = 0
-) -> None:
+def read_with(attack: Attack, texts: Rotation, identities: list[Client], url: str, names: set[str]) -> None:
     """Read an address with a text in each name of its query, in a name itself, and in each part of its path."""
     path, query = urlsplit(url).path, dict(parse_qsl(urlsplit(url).query))
     places: list[Callable[[str], str]] = [partial(in_query, path, query, name) for name in sorted(names)]
@@ -310,7 +307,7 @@ def read_with(
         places.append(partial(in_path, before, after))
     for place in places:
         attack.places += 1
-        for text in texts.at_next_place(kinds):
+        for text in texts.at_next_place(KINDS_AT_A_PLACE):
             attack.ask(identities[attack.requests % len(identities)], "get", place(text))
 
 
@@ -349,10 +346,10 @@ def fill_in(attack: Attack, texts: Rotation, client: Client, form: Form) -> None
     """Send a form with a text in each field, and as the name and content of each file."""
     for name in form.fields:
         attack.places += 1
-        for text in texts.at_next_place(KINDS_OF_A_SLOW_PLACE):
+        for text in texts.at_next_place(KINDS_AT_A_PLACE):
             attack.ask(client, "post", form.action, data=form.fields | {name: text})
     for name in form.files:
         attack.places += 1
-        for text in texts.at_next_place(KINDS_OF_A_SLOW_PLACE):
+        for text in texts.at_next_place(KINDS_AT_A_PLACE):
             body, content_type = multipart(form.fields, name, text, text)
             attack.ask(client, "post", form.action, data=body, content_type=content_type)
