@@ -26,6 +26,7 @@ def wide(db: None) -> models.Run:
     """1,500 trials in 60 configurations, which all wait: two parts by two."""
     run = factories.run(factors={"clients": list(range(1, 31)), "scale": [1, 2]}, installation="16", replicates=25)
     runs.make_trials(run.pk)
+    runs.analyze_trials()
     return run
 
 
@@ -41,6 +42,8 @@ def large(db: None) -> models.Run:
     while runs.make_trials(run.pk):
         pass
     _measure(run, done=24)
+    runs.analyze_trials()
+    sql.execute("ANALYZE results_attempt, results_attemptvalues")
     return run
 
 
