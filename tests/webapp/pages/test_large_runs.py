@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Subquery
 from django.test import Client
 from django.utils import timezone
 
-from results import models, runs
+from results import models, runs, sql
 from results.domain.states import AttemptState, TrialState
 from results.queries.runs.runs import run_detail
 from tests import factories
