@@ -75,8 +75,7 @@ def needed_to_tell(
 
 
 def _quantiles(freedom: Floats, shifts: Floats, probability: float) -> Floats:
-    """Quantiles of noncentral t distributions. Each pair is computed once: cells of a comparison mostly have the same
-    few, and one of three replicates takes 0.2 ms."""
+    """Quantiles of noncentral t distributions, each pair once: one of few degrees of freedom takes 0.2 ms."""
     pairs = np.empty(len(freedom), dtype=np.complex128)
     pairs.real, pairs.imag = freedom, shifts
     own, back = np.unique(pairs, return_inverse=True)

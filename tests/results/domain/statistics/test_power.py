@@ -60,6 +60,14 @@ def test_replicates_to_tell_are_the_same_alone_and_among_others():
     ]
     assert together.tolist()[:3] == alone[:3] and len(set(alone[:3])) == 3
     assert math.isnan(together[3]) and math.isnan(alone[3])
-    shift = stats.t.ppf(0.975, 4.0 * together[0] / 5)
-    half = margins[0] / spreads[0] * math.sqrt(together[0] / 2)
-    assert stats.nct.cdf(half, 4.0, shift) >= 0.9 > stats.nct.cdf(half, 4.0, 2 * shift)
+    assert (
+        chance_of_same(0.01, 4.0, margins[0], together[0])
+        >= 0.9
+        > chance_of_same(0.01, 4.0, margins[0], together[0] - 1)
+    )
+
+
+def chance_of_same(spread, freedom, margin, n):
+    """That an end of the interval stays within the margin, of a spread known from five replicates a side."""
+    shift = stats.t.ppf(0.975, freedom * n / 5)
+    return stats.nct.cdf(margin / spread * math.sqrt(n / 2), freedom, shift)
