@@ -13,7 +13,7 @@ from rich.console import Console
 from bench.comparison import PORT, served, warehouse
 from bench.figures import Figure
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 LIMIT_S = 1.5
 VIEWS = {
     "in one figure": "run=11&x=scale,script,clients",

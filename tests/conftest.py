@@ -114,9 +114,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
     return _Files(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by its folder, before pytest chooses by -m, and begins with the slowest files."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Marks each test by its folder, before pytest chooses by -m, and begins with the slowest files, when pytest-django
+    has sorted the tests by what they do to their database."""
     for item in items:
         kind = _kind(item)
         if kind:
@@ -127,7 +128,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind in ("live", "faults"):
             # A machine that is busy with something else may fail one; each repetition is listed at the end.
             item.add_marker(pytest.mark.flaky(reruns=1))
-    order = ["faults", "soak", "bootstrap", "live", "browser", ""]
+    yield
+    order = ["faults", "bootstrap", "soak", "", "live", "browser"]
     items.sort(key=lambda item: order.index(_kind(item)))
 
 

@@ -175,6 +175,9 @@ def _residuals(members: Ints, blocks: Ints, logarithms: Floats) -> tuple[Floats,
     Where next to nothing would be left (a member by itself) the blocks stay in."""
     count = np.bincount(members).astype(float)
     centred = _centred(members, logarithms, count)
+    alone = np.bincount(members, centred**2).astype(float), count - 1
+    if len(count) == 1 and len(np.unique(blocks)) == len(blocks):  # what is worked out below comes to the same
+        return alone
     shares = np.zeros((len(count), int(blocks.max()) + 1))
     np.add.at(shares, (members, blocks), 1)
     occurrences = shares.sum(axis=0)
@@ -187,7 +190,7 @@ def _residuals(members: Ints, blocks: Ints, logarithms: Floats) -> tuple[Floats,
     if free.sum() >= (count.max() - 1) / 2 > 0:
         effects = inverse @ np.bincount(blocks, centred)
         return np.bincount(members, _centred(members, centred - effects[blocks], count) ** 2).astype(float), free
-    return np.bincount(members, centred**2).astype(float), count - 1
+    return alone
 
 
 def _centred(members: Ints, values: Floats, count: Floats) -> Floats:

@@ -162,6 +162,16 @@ def test_variances_are_those_of_member_and_block():
     assert one_side.freedom.sum() == pytest.approx(3)  # of four pairs
 
 
+def test_a_sample_by_itself_keeps_its_blocks_unless_they_have_several_values():
+    logarithms = np.array([0.01, 0.03, -0.02, 0.05])
+    values = tuple(np.exp(logarithms))
+    [variance], [freedom] = own_variances([Sample(values, ((1, 0), (1, 1), (1, 2), (1, 3)))])
+    assert (variance, freedom) == (pytest.approx(logarithms.var(ddof=1)), 3)
+    [variance], [freedom] = own_variances([Sample(values, ((1, 0), (1, 0), (1, 1), (1, 1)))])
+    within = logarithms[::2] - logarithms[1::2]
+    assert (variance, freedom) == (pytest.approx((within**2).sum() / 4), pytest.approx(2))
+
+
 def test_equal_noise_is_borrowed_and_a_noisy_configuration_keeps_its_own():
     random = np.random.default_rng(5)
     table = random.normal(0, 0.02, (16, 3))
