@@ -72,7 +72,7 @@ def require_nothing_left(fleet: Fleet, agents: Sequence[Address]) -> None:
 
 
 @pytest.fixture(scope="module")
-def warehouse(django_db_setup: None, django_db_blocker: Any) -> Iterator[restarting.Warehouse]:
+def warehouse(django_db_blocker: Any) -> Iterator[restarting.Warehouse]:
     with django_db_blocker.unblock(), restarting.in_place() as server:
         yield server
 

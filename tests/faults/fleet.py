@@ -86,12 +86,15 @@ class Fleet:
 
 
 @contextmanager
-def running(warehouse: Warehouse, folder: Path, workers: int = 2) -> Iterator[Fleet]:
+def running(
+    warehouse: Warehouse, folder: Path, workers: int = 2, queue: Mapping[str, str] | None = None
+) -> Iterator[Fleet]:
     """All of it, until the block ends; everything is ended by the process that started it.
 
     folder: gets the logs and the bundles.
-    workers: how many run trials."""
-    fleet = _fleet(warehouse, folder, workers)
+    workers: how many run trials.
+    queue: the settings that say where messages wait, if it is not in the fleet's Redis."""
+    fleet = _fleet(warehouse, folder, workers, queue or {})
     with ExitStack() as stack:
         for part in fleet.parts:
             stack.callback(part.stop)
@@ -122,7 +125,7 @@ def _celery(
     return Program(name, argv, environment, lambda printed: ready in printed, folder / f"{name}.log", str(ROOT))
 
 
-def _fleet(warehouse: Warehouse, folder: Path, workers: int) -> Fleet:
+def _fleet(warehouse: Warehouse, folder: Path, workers: int, more: Mapping[str, str]) -> Fleet:
     known = places.known(places.state_folder())
     assert known is not None
     queue_port, sshd_port, web_port = free_port(), free_port(), free_port()
@@ -134,6 +137,7 @@ def _fleet(warehouse: Warehouse, folder: Path, workers: int) -> Fleet:
         "TEITEN_KINDS": str(Path(__file__).parent / "kinds"),
         "TEITEN_LEASE_S": str(LEASE_S),
         "TEITEN_API_LIMIT": "0",
+        **more,
     }
 
     def part(name: str, argv: list[str], port: int | None = None, ready: str = "") -> Program:

@@ -20,7 +20,7 @@ WORKERS, AGENTS = 4, 8
 
 
 @pytest.fixture(scope="module")
-def fleet(django_db_setup: None, django_db_blocker: Any) -> Iterator[Fleet]:
+def fleet(django_db_blocker: Any) -> Iterator[Fleet]:
     with (
         django_db_blocker.unblock(),
         restarting.in_place() as warehouse,
