@@ -7,6 +7,7 @@ from typing import Literal
 
 import django_stubs_ext
 from csp.constants import NONE, SELF, UNSAFE_INLINE
+from whitenoise.compress import Compressor
 
 from results import VERSION
 from results.domain import messages
@@ -137,6 +138,9 @@ STORAGES = {
     },
 }
 WHITENOISE_MANIFEST_STRICT = False
+# Packing for every encoding is most of the time that a first `make demo` waits: what no page links to is left out.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TEITEN.https

@@ -48,6 +48,7 @@ def test_a_server_sends_static_files_packed_and_under_a_name_of_their_content(
     assert served["Content-Encoding"] == "gzip"
     text = gzip.decompress(b"".join(served.streaming_content)).decode()  # type: ignore[attr-defined]
     assert text == (FOLDER / "css/pages.css").read_text(encoding="utf-8")
+    assert not (tmp_path / "css/pages.css").exists()  # nothing links to it
     large = [path for path in tmp_path.rglob("*.*.*") if path.suffix in (".js", ".css") and path.stat().st_size > 2000]
     assert len(large) > 5
     assert [path.name for path in large if not path.with_name(f"{path.name}.gz").exists()] == []
