@@ -90,6 +90,7 @@ def addresses() -> Mapping[str, str]:
         "comparison of two runs": f"/compare/?{two}",
         "why": f"/compare/why/?{two}",
         "trends of a plan": f"/trends/?{of_plan}",
+        "two of their lines": f"/trends/?{of_plan}&filter.installation=17,18",
         "trends of a workload": f"/trends/?workload={run.workload}",
         "versions": "/versions/",
         "topologies": "/topologies/",
