@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     number = process_number()
     if not number:
         config.pluginmanager.register(_AtOnce(config))
-        if os.environ.get("TEITEN_STATE"):  # else it would begin the checkout's, which `make demo` then takes for another's
+        if os.environ.get("TEITEN_STATE"):  # else it would begin the checkout's own, which `make demo` refuses
             catalogues.compile_all()
     if number and os.environ.get("TEITEN_REDIS_URL"):
         os.environ["TEITEN_REDIS_URL"] = f"{os.environ['TEITEN_REDIS_URL'].rpartition('/')[0]}/{number}"
