@@ -17,7 +17,7 @@ from results.domain.matrix import InstallationRef
 from results.domain.measurement.parsed_trial import ParsedTrial
 from results.domain.states import RunState, TrialState
 from tests.live.trials.conftest import run_next, start, value
-from tests.series_rows import change_series
+from tests.series_rows import change_series, stored_series
 from workers import reingest
 from workers.bundle import reader
 
@@ -120,7 +120,10 @@ def test_every_number_can_be_rebuilt_from_the_bundle_and_a_changed_one_is_found(
     assert same.measurements == attempt.measurements.count() > 40
 
     models.Measurement.objects.filter(attempt=attempt, metric_id="tps", label="").update(value=1)
-    change_series(lambda one: [replace(one, values=one.values[:1]) if one.name == "tps" else one], pk=attempt.pk)
+    # Each value is changed: two seconds have one line of progress or two.
+    doubled = {one.name: tuple(value * 2 for value in one.values) for one in stored_series(attempt)}
+    assert all(doubled["tps"])
+    change_series(lambda one: [replace(one, values=doubled["tps"]) if one.name == "tps" else one], pk=attempt.pk)
     models.Histogram.objects.filter(attempt=attempt).update(counts=[1], latencies_us=[1])
     models.Attempt.objects.filter(pk=attempt.pk).update(events=[{"at_s": 0}])
     [reread_bundle] = reingest.reread(None, replace=True)
