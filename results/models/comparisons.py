@@ -107,9 +107,12 @@ class Noise(models.Model):
     replicates: pairs of values that it was computed from
     """
 
+    pk = models.CompositePrimaryKey("configuration_id", "metric_id", "node", "label", "run_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="noise")
-    configuration = models.ForeignKey("results.Configuration", on_delete=models.CASCADE, related_name="+")
-    twin = models.ForeignKey("results.Configuration", on_delete=models.CASCADE, related_name="+")
+    configuration = models.ForeignKey(
+        "results.Configuration", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    twin = models.ForeignKey("results.Configuration", on_delete=models.CASCADE, related_name="+", db_constraint=False)
     metric = models.ForeignKey("results.Metric", on_delete=models.PROTECT, related_name="+")
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=500)
@@ -120,9 +123,6 @@ class Noise(models.Model):
 
     class Meta:
         ordering = ["-run", "configuration", "metric", "node", "label"]
-        constraints = [
-            models.UniqueConstraint(fields=["configuration", "metric", "node", "label"], name="one_noise_a_metric")
-        ]
 
 
 class Annotation(models.Model):

@@ -25,7 +25,9 @@ class LayerUse(models.Model):
 
     pk = models.CompositePrimaryKey("attempt_id", "node", "layer_id", "run_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="layer_uses", db_index=False)
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="layer_uses", db_index=False, db_constraint=False
+    )
     node = models.CharField(max_length=63)
     layer = models.ForeignKey(Layer, on_delete=models.PROTECT, related_name="uses")
 

@@ -33,7 +33,9 @@ class HostChange(models.Model):
     factor = models.CharField(max_length=40)
     level = models.CharField(max_length=60)
     own = models.TextField()
-    trial = models.ForeignKey("results.Trial", null=True, on_delete=models.SET_NULL, related_name="+")
+    trial = models.ForeignKey(
+        "results.Trial", null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
+    )
     since = models.DateTimeField()
     tried_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True)

@@ -96,7 +96,7 @@ class AttemptValues(models.Model):
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+")
+    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+", db_constraint=False)
     measures = ArrayField(models.IntegerField())
     values = ArrayField(models.FloatField())
 
@@ -180,7 +180,9 @@ class SeriesGroup(models.Model):
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id", "place")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="series_groups")
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="series_groups", db_constraint=False
+    )
     place = models.IntegerField()
     node = models.CharField(max_length=63)
     start_s = models.FloatField()
@@ -228,8 +230,10 @@ class Series(models.Model):
 class Document(models.Model):
     """A structured result that is no number; see `results.domain.measurement.parsed_trial.Document`."""
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="documents", db_index=False)
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="documents", db_index=False, db_constraint=False
+    )
     kind = models.CharField(max_length=63)
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
@@ -240,9 +244,12 @@ class Document(models.Model):
     class Meta:
         ordering = ["attempt", "kind", "node", "label"]
         constraints = [
-            models.UniqueConstraint(fields=["attempt", "kind", "node", "label"], name="one_document_a_label")
+            models.UniqueConstraint(fields=["attempt", "kind", "node", "label", "run"], name="one_document_a_label")
         ]
-        indexes = [models.Index(fields=["run", "attempt"], condition=models.Q(kind="stacks"), name="document_stacks")]
+        indexes = [
+            models.Index(fields=["run", "attempt"], condition=models.Q(kind="stacks"), name="document_stacks"),
+            models.Index(fields=["id"], name="document_by_id"),
+        ]
 
 
 class CheckedBuild(models.Model):
@@ -256,7 +263,9 @@ class CheckedBuild(models.Model):
 
     pk = models.CompositePrimaryKey("attempt_id", "access_method", "run_id")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+", db_index=False)
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     installation = models.TextField()
     access_method = models.TextField()
     agent = models.TextField()
@@ -281,7 +290,9 @@ class Histogram(models.Model):
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id", "node", "label")
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
-    attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="histograms")
+    attempt = models.ForeignKey(
+        "results.Attempt", on_delete=models.CASCADE, related_name="histograms", db_constraint=False
+    )
     node = models.CharField(max_length=63)
     label = models.CharField(max_length=200)
     latencies_us = AscendingField()

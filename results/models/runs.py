@@ -126,7 +126,7 @@ class Configuration(models.Model):
         server's version; the function family_of is in migration 0033
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="configurations", db_index=False)
     index = models.PositiveIntegerField()
     name = models.CharField(max_length=500)
     levels = models.JSONField()
@@ -146,6 +146,7 @@ class Configuration(models.Model):
         indexes = [
             GinIndex(fields=["dimensions"], name="configuration_dimensions", opclasses=["jsonb_path_ops"]),
             models.Index(fields=["family", "run"], name="configuration_by_family"),
+            models.Index(fields=["id"], name="configuration_by_id"),
         ]
 
 
@@ -166,8 +167,10 @@ class Trial(models.Model):
         '' for a trial of this one
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials")
-    configuration = models.ForeignKey(Configuration, on_delete=models.CASCADE, related_name="trials")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", db_index=False)
+    configuration = models.ForeignKey(
+        Configuration, on_delete=models.CASCADE, related_name="trials", db_index=False, db_constraint=False
+    )
     block = models.PositiveIntegerField()
     position = models.PositiveIntegerField()
     agents = ArrayField(models.BigIntegerField())
@@ -175,7 +178,9 @@ class Trial(models.Model):
     state_at = models.DateTimeField(auto_now_add=True)
     not_before = models.DateTimeField(null=True)
     attempts_made = models.PositiveIntegerField(default=0)
-    attempt = models.OneToOneField("results.Attempt", null=True, on_delete=models.SET_NULL, related_name="+")
+    attempt = models.ForeignKey(
+        "results.Attempt", null=True, on_delete=models.SET_NULL, related_name="+", db_index=False, db_constraint=False
+    )
     phase = models.CharField(max_length=20, blank=True)
     phase_at = models.DateTimeField(null=True)
     expected_s = models.FloatField(null=True)
@@ -186,12 +191,16 @@ class Trial(models.Model):
 
     class Meta:
         ordering = ["run", "position"]
-        constraints = [models.UniqueConstraint(fields=["run", "position"], name="one_trial_a_position")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "position"], name="one_trial_a_position"),
+            models.UniqueConstraint(fields=["attempt", "run"], name="one_trial_an_attempt"),
+        ]
         indexes = [
             models.Index(fields=["state", "run", "position"], name="trial_by_state"),
             models.Index(fields=["configuration", "block"], name="trial_by_configuration"),
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
             models.Index(fields=["block", "id"], name="trial_by_block"),
+            models.Index(fields=["id"], name="trial_by_id"),
             models.Index(
                 fields=["agents", "run", "position"], condition=models.Q(state="waiting"), name="trial_by_agents"
             ),
@@ -240,8 +249,10 @@ class Attempt(models.Model):
     notes: as in `ParsedTrial`
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
-    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="attempts")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trial = models.ForeignKey(
+        Trial, on_delete=models.CASCADE, related_name="attempts", db_index=False, db_constraint=False
+    )
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=12, default=AttemptState.RUNNING)
     worker = models.CharField(max_length=200, blank=True)
@@ -271,7 +282,7 @@ class Attempt(models.Model):
 
     class Meta:
         ordering = ["trial", "number"]
-        constraints = [models.UniqueConstraint(fields=["trial", "number"], name="one_attempt_a_number")]
+        constraints = [models.UniqueConstraint(fields=["trial", "number", "run"], name="one_attempt_a_number")]
         indexes = [
             models.Index(fields=["run", "ingested_at"], name="attempt_by_change"),
             models.Index(fields=["id"], include=["environment"], name="attempt_environment"),
@@ -289,7 +300,9 @@ class Lease(models.Model):
     """
 
     agent = models.OneToOneField("results.Agent", primary_key=True, on_delete=models.CASCADE, related_name="lease")
-    attempt = models.ForeignKey(Attempt, null=True, on_delete=models.CASCADE, related_name="leases")
+    attempt = models.ForeignKey(
+        Attempt, null=True, on_delete=models.CASCADE, related_name="leases", db_constraint=False
+    )
     acquired_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
     expires_at = models.DateTimeField()

@@ -18,7 +18,9 @@ class Upload(models.Model):
     key = models.CharField(max_length=200)
     sha256 = models.CharField(max_length=64)
     run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
-    trial = models.ForeignKey("results.Trial", null=True, on_delete=models.CASCADE, related_name="+")
+    trial = models.ForeignKey(
+        "results.Trial", null=True, on_delete=models.CASCADE, related_name="+", db_constraint=False
+    )
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -11,5 +11,5 @@ FROM results_configuration AS configuration
 LEFT JOIN results_trial AS trial ON trial.configuration_id = configuration.id
 LEFT JOIN results_attempt AS attempt ON attempt.id = trial.attempt_id
 WHERE configuration.run_id = ANY(%(runs)s)
-GROUP BY configuration.id
+GROUP BY configuration.run_id, configuration.id, configuration.index, configuration.dimensions
 ORDER BY configuration.run_id, configuration.index
