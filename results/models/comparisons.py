@@ -107,8 +107,7 @@ class Noise(models.Model):
     replicates: pairs of values that it was computed from
     """
 
-    pk = models.CompositePrimaryKey("configuration_id", "metric_id", "node", "label", "run_id")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="noise")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="noise", db_index=False)
     configuration = models.ForeignKey(
         "results.Configuration", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )
@@ -123,6 +122,12 @@ class Noise(models.Model):
 
     class Meta:
         ordering = ["-run", "configuration", "metric", "node", "label"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["configuration", "metric", "node", "label", "run"], name="one_noise_a_metric"
+            )
+        ]
+        indexes = [models.Index(fields=["id"], name="noise_by_id")]
 
 
 class Annotation(models.Model):
