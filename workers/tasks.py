@@ -132,14 +132,14 @@ def reread(run_id: int | None, *, replace: bool, with_gaps: bool = False) -> Ite
 
 
 def answering_workers(timeout_s: float = 2.0) -> list[str]:
-    """Return the names of the Celery workers that answer now. Raises TeitenError when Redis cannot be reached."""
-    with _redis_errors():
+    """Return the names of the Celery workers that answer now. Raises TeitenError when the broker cannot be reached."""
+    with _broker_errors():
         return sorted(name for answer in app.control.ping(timeout=timeout_s) or () for name in answer)
 
 
 def served_queues(timeout_s: float = 2.0) -> dict[str, list[str]]:
-    """Return the queues of each worker that answers now. Raises TeitenError when Redis cannot be reached."""
-    with _redis_errors():
+    """Return the queues of each worker that answers now. Raises TeitenError when the broker cannot be reached."""
+    with _broker_errors():
         answers = app.control.inspect(timeout=timeout_s).active_queues() or {}
     return {worker: [queue["name"] for queue in queues] for worker, queues in answers.items()}
 
@@ -147,10 +147,10 @@ def served_queues(timeout_s: float = 2.0) -> dict[str, list[str]]:
 def worker_clocks(count: int, timeout_s: float = 2.0) -> dict[str, float | None]:
     """Return the time of each worker, in seconds since 1970; None of one of another version, which does not tell it.
 
-    Raises TeitenError when Redis cannot be reached.
+    Raises TeitenError when the broker cannot be reached.
 
     count: of workers that answer, so that none is waited for in vain"""
-    with _redis_errors():
+    with _broker_errors():
         answers = app.control.broadcast("wall_clock", reply=True, timeout=timeout_s, limit=count) or ()
     return {name: _seconds(told) for answer in answers for name, told in answer.items()}
 
@@ -166,8 +166,8 @@ def wall_clock(_: Any) -> float:
 
 
 def messages_waiting() -> dict[str, int]:
-    """Return how many messages wait in each queue. Raises TeitenError when Redis cannot be reached."""
-    with _redis_errors():
+    """Return how many messages wait in each queue. Raises TeitenError when the broker cannot be reached."""
+    with _broker_errors():
         return {name: _messages_in(name) for name in QUEUES}
 
 
@@ -177,25 +177,34 @@ def require_broker(patience_s: float) -> None:
         try:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=math.ceil(patience_s))
         except (OperationalError, OSError) as error:
-            raise TeitenError(
-                _("The broker does not answer, or refuses Teiten."),
-                where="TEITEN_BROKER_URL",
-                why=str(error),
-                todo=_("Start it, or set TEITEN_BROKER_URL."),
-            ) from error
+            raise _broker_away(error) from error
 
 
 @contextmanager
-def _redis_errors() -> Iterator[None]:
+def _broker_errors() -> Iterator[None]:
     try:
         yield
     except (OperationalError, RedisError) as error:
+        with app.connection_for_write() as broker:
+            is_amqp = broker.transport.driver_type == "amqp"
+        if is_amqp:
+            raise _broker_away(error) from error
         raise TeitenError(
             _("Redis cannot be reached."),
             where="TEITEN_REDIS_URL",
             why=str(error),
             todo=_("Start it, or set its URL."),
         ) from error
+
+
+def _broker_away(error: Exception) -> TeitenError:
+    """An AMQP server is, or refuses."""
+    return TeitenError(
+        _("The broker does not answer, or refuses Teiten."),
+        where="TEITEN_BROKER_URL",
+        why=str(error),
+        todo=_("Start it, or set TEITEN_BROKER_URL."),
+    )
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from webapp.api import limits
 from webapp.health import check_queue, queue_client
 from webapp.management import exposure, parts
 from webapp.queue_servers import queue_server
+from workers import tasks
 from workers.app import app
 
 
@@ -104,5 +105,9 @@ def test_amqp_is_taken_as_broker_and_one_that_is_away_is_named(settings: Any, mo
         check_queue()
     [(ok, text)] = exposure.queue()
     assert not ok and "TEITEN_BROKER_URL" in text
+    monkeypatch.setattr(app.conf, "broker_read_url", settings.CELERY_BROKER_URL)
+    with pytest.raises(TeitenError, match="The broker does not answer") as unreachable:
+        tasks.answering_workers()
+    assert unreachable.value.where == "TEITEN_BROKER_URL"
     with pytest.raises(TeitenError):
         queue_server("redis://a", "TEITEN_BROKER_URL")
