@@ -29,7 +29,7 @@ FROM results_trial AS trial
 JOIN results_configuration AS configuration ON configuration.id = trial.configuration_id
 JOIN results_measurement AS measurement
     ON measurement.attempt_id = trial.attempt_id AND measurement.metric_id = 'tps' AND measurement.label = ''
-GROUP BY configuration.id
+GROUP BY configuration.run_id, configuration.id
 HAVING count(*) > 4
 """
 

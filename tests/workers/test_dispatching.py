@@ -44,17 +44,18 @@ def queue(db: None) -> random.Random:
     ]
     ids = [agent.pk for agent in models.Agent.objects.bulk_create(agents)]
     run = factories.run()
-    configuration = run.configurations.earliest("pk")
     models.Trial.objects.all().delete()
-    runs = [run]
+    configurations = [run.configurations.earliest("pk")]
     for _ in range(9):
         later = models.Run.objects.get(pk=run.pk)
         later.pk, later.state = None, chance.choice([RunState.RUNNING, RunState.RUNNING, RunState.SCHEDULED])
         later.save()
-        runs.append(later)
+        configurations.append(
+            models.Configuration.objects.create(run=later, index=0, levels={}, spec={}, dimensions={})
+        )
     models.Trial.objects.bulk_create(
         models.Trial(
-            run=chance.choice(runs),
+            run_id=configuration.run_id,
             configuration=configuration,
             block=1,
             position=position,
@@ -63,6 +64,7 @@ def queue(db: None) -> random.Random:
             not_before=chance.choice([None, None, NOW - timedelta(seconds=1), NOW + timedelta(seconds=1)]),
         )
         for position in range(2_000)
+        for configuration in [chance.choice(configurations)]
     )
     return chance
 
