@@ -4,14 +4,16 @@ that are there for the viewer (`results.viewer`), of the server that is read now
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, LiteralString, NamedTuple, TypeVar
 
 from django.db import connection, connections
+from psycopg import Copy
 from psycopg import sql as compose
 
 from results import reading
@@ -26,6 +28,7 @@ _AFTER = (
 )
 _ALIAS = rf"(?:\s+(?:AS\s+)?(?!(?:{_AFTER})\b)(?P<alias>\w+))?"
 _FROM = re.compile(rf"\bFROM\s+results_(?P<table>{_OF_RUNS})\b{_ALIAS}")
+_BINARY_HEAD, _BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 T = TypeVar("T")
 N = TypeVar("N", bound="NamedTuple")
 
@@ -101,16 +104,34 @@ def copy(table: str, columns: Sequence[str], records: Iterable[Sequence[Any]]) -
     first = next(rows_left, None)
     if first is None:
         return 0
-    statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
-        compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
-    )
     reading.from_primary()
     count = 0
-    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
+    with _copy_into(table, columns) as target:
         for record in chain([first], rows_left):
             target.write_row(list(map(_copied, record)))
             count += 1
     return count
+
+
+def copy_binary(table: str, columns: Sequence[str], rows: Sequence[bytes]) -> None:
+    """COPY rows in COPY's binary format, some together, into a table, inside the current transaction. Without any
+    nothing is sent. Raises the errors that queries do."""
+    if not rows:
+        return
+    reading.from_primary()
+    with _copy_into(table, columns, " (FORMAT binary)") as target:
+        for part in (_BINARY_HEAD, *rows, _BINARY_END):
+            target.write(part)
+
+
+@contextmanager
+def _copy_into(table: str, columns: Sequence[str], options: LiteralString = "") -> Iterator[Copy]:
+    statement = compose.SQL("COPY {} ({}) FROM STDIN").format(
+        compose.Identifier(table), compose.SQL(", ").join(map(compose.Identifier, columns))
+    )
+    statement += compose.SQL(options)
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as target:
+        yield target
 
 
 def _copied(value: Any) -> Any:

@@ -1,25 +1,34 @@
-"""The numbers of a made-up trial. Pure.
+"""The numbers of made-up trials. Pure.
 
 A value is that of its metric and label, times the speed of the server's version and of the number of clients, times
-what the run, the block and the trial itself deviate."""
+what the run, the block and the trial itself deviate. Chance is drawn trial by trial; what follows from it is computed
+for many trials at once."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from results.domain.measurement.histogram import HeatMap, Histogram
 from results.domain.measurement.metrics import TOTAL, Better, Metric
-from results.domain.measurement.parsed_trial import Document, Latencies, Measurement
-from results.domain.measurement.series import Series
+from results.domain.measurement.packed_numbers import packed_ascending, packed_ascending_each, packed_each
+from results.domain.measurement.parsed_trial import Document
+from results.synthesis.binary import Group
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 SECONDS = 60
-OF_RUN, OF_BLOCK, OF_TRIAL, OF_VALUE = 0.006, 0.003, 0.008, 0.006  # standard deviations of the logarithm
+_COLUMNS = 10  # of a heat map
+_SERIES = 3
+# standard deviations of the logarithm
+OF_RUN, OF_BLOCK, OF_TRIAL, OF_VALUE, _OF_SECOND, _OF_LATENCY = 0.006, 0.003, 0.008, 0.006, 0.04, 0.15
 _SPEED_A_MAJOR = 0.02
 _SIGN = {Better.HIGHER: 1.0, Better.LOWER: -1.0, Better.NEITHER: 0.0}
 _OF_UNIT = {"tps": 1000.0, "us": 900.0, "s": 12.0, "B": 4e8, "B/s": 3e7, "%": 45.0, "1/s": 5000.0}
@@ -34,7 +43,7 @@ CAPABILITIES = tuple(f"{group.lower()} {number}" for group in _GROUPS for number
 
 @dataclass(frozen=True)
 class Speed:
-    """What the numbers of one trial follow from.
+    """What the numbers of a configuration's trials follow from.
 
     faster: by how much it is faster than usual, as a logarithm
     """
@@ -43,10 +52,62 @@ class Speed:
     clients: float
 
     @classmethod
-    def of(cls, dimensions: Mapping[str, Any], deviation: float) -> Speed:
+    def of(cls, dimensions: Mapping[str, Any]) -> Speed:
         slower = 0.15 if dimensions.get("access_method") == "zheap" else 0.0
         major = float(dimensions.get("major") or 16)
-        return cls(_SPEED_A_MAJOR * (major - 16) - slower + deviation, float(dimensions.get("clients") or 1))
+        return cls(_SPEED_A_MAJOR * (major - 16) - slower, float(dimensions.get("clients") or 1))
+
+    @cached_property
+    def tps(self) -> float:
+        return 1000 * self.clients**0.8
+
+    @cached_property
+    def log_latency_us(self) -> float:
+        return float(np.log(900 * self.clients**0.2))
+
+
+@dataclass(frozen=True)
+class Load:
+    """The latencies of a log-normal load.
+
+    latencies_us: distinct ones, ascending
+    counts: how often each was seen; same length
+    """
+
+    latencies_us: Integers
+    counts: Integers
+
+    @classmethod
+    def of(cls, log_middle_us: float, chance: Generator) -> Load:
+        seen = np.bincount(chance.lognormal(log_middle_us, _OF_LATENCY, 2000).astype(int))
+        latencies_us = np.flatnonzero(seen)
+        return cls(latencies_us, seen[latencies_us])
+
+
+@dataclass(frozen=True)
+class Chance:
+    """What chance makes of a trial.
+
+    faster: by how much it is faster than usual, as a logarithm
+    of_values: standard normal numbers, one a value
+    of_seconds: likewise, one a second of each series; None where the trial has neither these nor a histogram
+    load: None likewise
+    """
+
+    faster: float
+    of_values: Floats
+    of_seconds: Floats | None = None
+    load: Load | None = None
+
+    @classmethod
+    def draw(cls, speed: Speed, of_block: float, measured: int, detailed: float, chance: Generator) -> Chance:
+        """measured: how many values; detailed: the share of the trials that have series and histograms"""
+        faster = speed.faster + (of_block + chance.normal(0, OF_TRIAL))
+        if chance.random() >= detailed:
+            return cls(faster, chance.standard_normal(measured))
+        normal = chance.standard_normal(measured + _SERIES * SECONDS)
+        load = Load.of(speed.log_latency_us - faster, chance)
+        return cls(faster, normal[:measured], normal[measured:], load)
 
 
 def chosen(workload: Sequence[Metric], watched: Sequence[Metric], most: int) -> list[tuple[Metric, str, str]]:
@@ -62,31 +123,34 @@ def labels(metric: Metric) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the trials of a configuration measure: of each value its usual size, and whether speed makes it larger (1),
-    smaller (-1) or neither (0). Arrays of the length of `keys`.
+    """What the trials of a plan measure: the usual size of each value, a row a configuration, and whether speed makes
+    it larger (1), smaller (-1) or neither (0).
 
-    keys: (metric, node, label)
+    keys: (metric, node, label), one a column
     """
 
     keys: tuple[tuple[str, str, str], ...]
-    usual: np.ndarray
-    sign: np.ndarray
-    most: np.ndarray
+    usual: Floats
+    sign: Floats
+    most: Floats
 
     @classmethod
-    def of(cls, chosen: Sequence[tuple[Metric, str, str]], clients: float) -> Measured:
-        usual = [_usual(metric, label, clients) for metric, _, label in chosen]
+    def of(cls, chosen: Sequence[tuple[Metric, str, str]], clients: Sequence[float]) -> Measured:
+        usual = [[_usual(metric, label, one) for metric, _, label in chosen] for one in clients]
         sign = [_SIGN[metric.better] for metric, _, _ in chosen]
         most = [97.0 if metric.unit == "%" else np.inf for metric, _, _ in chosen]
         keys = tuple((metric.name, node, label) for metric, node, label in chosen)
         return cls(keys, np.array(usual), np.array(sign), np.array(most))
 
-    def values(self, speed: Speed, chance: Generator) -> Iterator[Measurement]:
-        """Yield the numbers of one trial, with the six decimals that pgbench prints."""
-        deviation = self.sign * speed.faster + chance.normal(0.0, OF_VALUE, len(self.keys))
-        values = np.minimum(self.usual * np.exp(deviation), self.most).round(6).tolist()
-        for (metric, node, label), value in zip(self.keys, values, strict=True):
-            yield Measurement(metric, value, node, label)
+    def values(self, configurations: Sequence[int], trials: Sequence[Chance]) -> list[list[float]]:
+        """Return the numbers of each trial, with the six decimals that pgbench prints.
+
+        configurations: index of each trial's
+        """
+        faster = np.array([one.faster for one in trials])
+        deviation = self.sign * faster[:, np.newaxis] + OF_VALUE * np.array([one.of_values for one in trials])
+        values = np.minimum(self.usual[list(configurations)] * np.exp(deviation), self.most).round(6)
+        return cast("list[list[float]]", values.tolist())
 
 
 def _usual(metric: Metric, label: str, clients: float) -> float:
@@ -94,25 +158,47 @@ def _usual(metric: Metric, label: str, clients: float) -> float:
     return base * (clients**0.8 if metric.unit in ("tps", "1/s", "B/s") else 1.0)
 
 
-def series(speed: Speed, chance: Generator) -> Iterator[Series]:
-    """Yield one a second, as pgbench's progress and sar print them."""
-    tps = 1000 * speed.clients**0.8 * np.exp(speed.faster + chance.normal(0, 0.04, SECONDS))
-    yield Series("tps", "client", "tps", 0, 1, tuple(tps.round(1).tolist()))
-    for name, middle in (("cpu.user", 40), ("cpu.system", 12)):
-        shares = middle * np.exp(chance.normal(0, 0.04, SECONDS))
-        yield Series(name, "primary", "%", 0, 1, tuple(shares.round(2).tolist()))
+def series(tps: Sequence[float], trials: Sequence[Chance]) -> tuple[Group, Group]:
+    """Return the series of detailed trials, one number a second, as pgbench's progress and sar print them.
+
+    tps: of each trial, usually
+    """
+    faster = np.array([one.faster for one in trials])
+    of_seconds = _OF_SECOND * np.array([one.of_seconds for one in trials]).reshape(-1, _SERIES, SECONDS)
+    of_tps, of_user, of_system = (of_seconds[:, place].copy() for place in range(_SERIES))
+    client = (np.array(tps)[:, np.newaxis] * np.exp(faster[:, np.newaxis] + of_tps)).round(1)
+    primary = np.hstack([12 * np.exp(of_system), 40 * np.exp(of_user)]).round(2)
+    return (
+        Group(1, "client", ["tps"], ["tps"], client),
+        Group(2, "primary", ["cpu.system", "cpu.user"], ["%", "%"], primary),
+    )
 
 
-def latencies(speed: Speed, chance: Generator) -> Latencies:
-    """Return the latencies of a log-normal load, as a histogram and a heat map of ten columns."""
-    middle = np.log(900 * speed.clients**0.2) - speed.faster
-    latency_us, counts = np.unique(chance.lognormal(middle, 0.15, 2000).astype(int), return_counts=True)
-    buckets = np.floor(np.log2(latency_us) * 4).astype(int)
-    bucket, places = np.unique(buckets, return_inverse=True)
-    summed = np.bincount(places, weights=counts).astype(int)
-    seconds = np.repeat(np.arange(0, SECONDS, 6), len(bucket))
-    heat = HeatMap(tuple(seconds.tolist()), tuple(np.tile(bucket, 10).tolist()), tuple(np.tile(summed, 10).tolist()))
-    return Latencies("client", "", Histogram(tuple(latency_us.tolist()), tuple(counts.tolist())), heat)
+def histograms(loads: Sequence[Load]) -> Iterator[tuple[bytes, ...]]:
+    """Yield of each load a histogram and a heat map of ten equal columns, packed: latencies, counts, and the heat map's
+    seconds, buckets and counts."""
+    latencies_us = np.concatenate([one.latencies_us for one in loads])
+    counts = np.concatenate([one.counts for one in loads])
+    lengths = np.array([len(one.counts) for one in loads])
+    firsts = np.cumsum(lengths) - lengths
+    buckets = np.floor(np.log2(latencies_us) * 4).astype(int)
+    begins = np.diff(buckets, prepend=-1) != 0
+    begins[firsts] = True
+    cells = np.flatnonzero(begins)
+    heights = np.add.reduceat(begins, firsts, dtype=int)
+    yield from zip(
+        packed_ascending_each(latencies_us, lengths),
+        packed_each(counts, lengths),
+        map(_heat_seconds, heights.tolist()),
+        (column * _COLUMNS for column in packed_each(buckets[cells], heights)),
+        (column * _COLUMNS for column in packed_each(np.add.reduceat(counts, cells), heights)),
+        strict=True,
+    )
+
+
+@cache
+def _heat_seconds(height: int) -> bytes:
+    return packed_ascending(np.repeat(np.arange(0, SECONDS, SECONDS // _COLUMNS), height).tolist())
 
 
 def capabilities(access_method: str) -> Iterator[Document]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from numpy.random import Generator, default_rng
+from numpy.random import default_rng
 
 from results import ingest, models, sql
 from results.agents import Contact, DiscoveredInstallation, record_contact, store_layers
@@ -19,15 +20,16 @@ from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from results.domain.errors import StateError
 from results.domain.matrix import TrialSpec
 from results.domain.measurement.metrics import Metric
-from results.domain.measurement.parsed_trial import CommandRun, Document, LayerUse, ParsedTrial, PhaseTiming
+from results.domain.measurement.parsed_trial import CommandRun, PhaseTiming
 from results.domain.measurement.record_texts import to_json
 from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 from results.domain.states import Standing
+from results.measured_values import Key, store_values
 from results.plan_check import resolve_plan
 from results.runs import stored_dimensions
 from results.stored_plans import save_plan
-from results.synthesis import shapes, values
+from results.synthesis import binary, shapes, values
 
 ACTOR = "command synthesize"
 WATCHED = ("sar", "pg_stat", "latency_log")  # collectors whose metrics are made up too
@@ -35,6 +37,7 @@ _AT_ONCE = 5_000  # trials of one transaction
 _EXCLUDED, _EXPLORATORY, _FAILED = 0.02, 0.2, 0.01  # shares of the runs, of the runs, of the trials
 _TRIAL = timedelta(seconds=90)
 _OVERHEAD = timedelta(seconds=20)
+_WINDOW = timedelta(seconds=values.SECONDS)
 
 
 @dataclass(frozen=True)
@@ -65,16 +68,20 @@ class Made:
 
 @dataclass(frozen=True)
 class _Configuration:
-    """A configuration of a plan in an era, ready for COPY."""
+    """A configuration of a plan in an era, ready for COPY.
+
+    uses, documents: what each row has after its ids, in COPY's binary format
+    """
 
     name: str
     levels: str
     spec: str
-    dimensions: Mapping[str, Any]
-    uses: tuple[LayerUse, ...]
+    dimensions: str
+    layers: tuple[Layer, ...]
+    uses: tuple[bytes, ...]
     environment: str
-    measured: values.Measured
-    documents: tuple[Document, ...]
+    speed: values.Speed
+    documents: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -87,18 +94,35 @@ class _PlanOfEra:
     agent: int
     blocks: int
     metrics: tuple[Metric, ...]
+    measured: values.Measured
     configurations: tuple[_Configuration, ...]
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A trial of a run, before its numbers are computed."""
+
+    attempt_id: int
+    index: int  # of its configuration
+    chance: values.Chance
 
 
 @dataclass
 class _Batch:
-    """Rows of some runs, (columns in the order of _COLUMNS)."""
+    """What one transaction stores: whole runs.
 
-    run: list[tuple[Any, ...]] = field(default_factory=list)
-    configuration: list[tuple[Any, ...]] = field(default_factory=list)
-    trial: list[tuple[Any, ...]] = field(default_factory=list)
-    attempt: list[tuple[Any, ...]] = field(default_factory=list)
-    parsed: list[tuple[int, int, ParsedTrial]] = field(default_factory=list)
+    rows: of each table, columns in the order of _COLUMNS
+    values: (run, attempt, its values)
+    binary: rows of the tables of `binary.COLUMNS`, many together
+    checking: attempts that have documents
+    last_ids: of each table of _NUMBERED, after these rows
+    """
+
+    rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: {table: [] for table in _COLUMNS})
+    values: list[tuple[int, int, Mapping[Key, float]]] = field(default_factory=list)
+    binary: dict[str, list[bytes]] = field(default_factory=lambda: {table: [] for table in binary.COLUMNS})
+    checking: list[int] = field(default_factory=list)
+    last_ids: Mapping[str, int] = field(default_factory=dict)
 
 
 # of every attempt
@@ -109,7 +133,7 @@ _RECORD = {
     "commands": json.dumps(to_json("commands", _COMMANDS)),
     **dict.fromkeys(("checks", "files", "events", "gaps"), "[]"),
 }
-_COLUMNS = {
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "run": (
         *("id", "plan_id", "name", "workload", "headline", "toml", "factors", "plan_hash", "seed", "blocks", "state"),
         *("standing", "agents", "created_at", "started_at", "ended_at"),
@@ -123,15 +147,22 @@ _COLUMNS = {
         *("id", "run_id", "trial_id", "number", "state", "worker", "started_at", "ended_at", "measured_from"),
         *("measured_to", "error", "bundle", "bundle_sha256", "ingested_at", "environment", *_RECORD, "notes"),
     ),
+    "packedhistogram": (
+        *("run_id", "attempt_id", "node", "label", "latencies_us", "counts", "heat_seconds", "heat_buckets"),
+        "heat_counts",
+    ),
 }
-_ERROR = {
-    "kind": "trial",
-    "what": "pgbench ended with status 1.",
-    "where": "measure",
-    "why": "made up",
-    "todo": "",
-    "retryable": False,
-}
+_NUMBERED = ("run", "configuration", "trial", "attempt")  # tables whose ids are given here
+_ERROR = json.dumps(
+    {
+        "kind": "trial",
+        "what": "pgbench ended with status 1.",
+        "where": "measure",
+        "why": "made up",
+        "todo": "",
+        "retryable": False,
+    }
+)
 
 
 def synthesize(size: Size, kinds: Kinds, now: datetime, done: Callable[[int], None] = lambda trials: None) -> Made:
@@ -159,7 +190,7 @@ class _Writer:
         self.rounds = max(1, round(size.trials / a_round))
         # the farm is busy all the time: the last run has just ended
         self.at = now - self.rounds * a_round * _TRIAL / len(self.agents)
-        self.last_ids = {table: _next_id(table) - 1 for table in _COLUMNS}
+        self.last_ids = {table: _next_id(table) - 1 for table in _NUMBERED}
         self.runs = self.trials = self.measurements = 0
 
     def _plans(self, now: datetime) -> list[list[_PlanOfEra]]:
@@ -182,7 +213,7 @@ class _Writer:
         watched = [metric for collector in WATCHED for metric in self.kinds.collectors[collector].metrics]
         chosen = values.chosen(workload.metrics, watched, self.size.measured)
         configurations = tuple(
-            _configuration(era, one.name, dict(one.levels), stored_dimensions(spec, self.kinds), spec, chosen)
+            _configuration(era, one.name, dict(one.levels), stored_dimensions(spec, self.kinds), spec)
             for one, spec in zip(*resolve_plan(plan, self.kinds), strict=True)
         )
         factors = [{"name": each.name, "levels": [level.label for level in each.levels]} for each in plan.factors]
@@ -195,6 +226,7 @@ class _Writer:
             agent.pk,
             shape.blocks,
             tuple(metric for metric, _, _ in chosen),
+            values.Measured.of(chosen, [one.speed.clients for one in configurations]),
             configurations,
         )
 
@@ -203,18 +235,37 @@ class _Writer:
             {metric.name: metric for plan in self._all() for metric in plan.metrics}.values(),
             private=False,
         )
-        used = {use.layer.hash: use.layer for plan in self._all() for one in plan.configurations for use in one.uses}
+        used = {layer.hash: layer for plan in self._all() for one in plan.configurations for layer in one.layers}
         store_layers(list(used.values()))
+        batches = self._batches()
+        with ThreadPoolExecutor(1) as pool:
+            batch = next(batches, None)
+            while batch:
+                with transaction.atomic():
+                    self._store(batch)
+                    # made while the server checks foreign keys, which is at the transaction's end
+                    following = pool.submit(next, batches, None)
+                self.runs += len(batch.rows["run"])
+                self.trials += len(batch.rows["trial"])
+                self.measurements += sum(len(measured) for _, _, measured in batch.values)
+                done(self.trials)
+                batch = following.result()
+        return Made(self.runs, self.trials, self.measurements)
+
+    def _batches(self) -> Iterator[_Batch]:
+        """Yield all rows. Asks the database nothing."""
         batch = _Batch()
         for number in range(self.rounds):
             era = number * len(self.plans) // self.rounds
             for plan in self.plans[era]:
-                self._run(plan, era, batch)
-                if len(batch.trial) >= _AT_ONCE:
-                    self._flush(batch, done)
+                self._run(plan, batch)
+                if len(batch.rows["trial"]) >= _AT_ONCE:
+                    batch.last_ids = dict(self.last_ids)
+                    yield batch
                     batch = _Batch()
-        self._flush(batch, done)
-        return Made(self.runs, self.trials, self.measurements)
+        if batch.rows["run"]:
+            batch.last_ids = dict(self.last_ids)
+            yield batch
 
     def _all(self) -> Iterator[_PlanOfEra]:
         return (plan for of_era in self.plans for plan in of_era)
@@ -223,30 +274,31 @@ class _Writer:
         self.last_ids[table] += 1
         return self.last_ids[table]
 
-    def _run(self, plan: _PlanOfEra, era: int, batch: _Batch) -> None:
+    def _run(self, plan: _PlanOfEra, batch: _Batch) -> None:
         run_id, started_at = self._next("run"), self.at
         ids = [self._next("configuration") for _ in plan.configurations]
         of_run = self.chance.normal(0, values.OF_RUN)
-        position = 0
+        trials: list[_Trial] = []
         for block in range(1, plan.blocks + 1):
             of_block = of_run + self.chance.normal(0, values.OF_BLOCK)
             for index in self.chance.permutation(len(ids)).tolist():
-                at = started_at + position * _TRIAL
-                self._trial(plan, run_id, (ids[index], index, block, position), of_block, at, batch)
-                position += 1
-        ended_at = started_at + position * _TRIAL
-        self.at += position * _TRIAL / len(self.agents)
-        batch.run.append(
+                at = started_at + len(trials) * _TRIAL
+                place = (run_id, ids[index], block, len(trials))
+                trials.append(self._trial(plan, place, index, of_block, at, batch))
+        ended_at = started_at + len(trials) * _TRIAL
+        self.at += len(trials) * _TRIAL / len(self.agents)
+        batch.rows["run"].append(
             (
                 *(run_id, plan.stored.pk, plan.plan.name, plan.plan.workload, plan.headline, plan.toml, plan.factors),
                 *(plan.plan.hash, plan.plan.seed, plan.blocks, "finished", self._standing(), [plan.agent]),
                 *(started_at, started_at, ended_at),
             )
         )
-        batch.configuration += [
-            (id_, run_id, index, one.name, one.levels, one.spec, json.dumps(one.dimensions))
+        batch.rows["configuration"] += [
+            (id_, run_id, index, one.name, one.levels, one.spec, one.dimensions)
             for index, (id_, one) in enumerate(zip(ids, plan.configurations, strict=True))
         ]
+        _add_numbers(plan, run_id, trials, batch)
 
     def _standing(self) -> str:
         share = self.chance.random()
@@ -257,70 +309,69 @@ class _Writer:
     def _trial(
         self,
         plan: _PlanOfEra,
-        run_id: int,
         place: tuple[int, int, int, int],
+        index: int,
         of_block: float,
         at: datetime,
         batch: _Batch,
-    ) -> None:
-        """place: id and index of the configuration, block and position"""
-        configuration_id, index, block, position = place
+    ) -> _Trial:
+        """place: run, configuration, block and position"""
+        run_id = place[0]
         trial_id, attempt_id = self._next("trial"), self._next("attempt")
         configuration = plan.configurations[index]
         failed = self.chance.random() < _FAILED
-        parsed = self._parsed(configuration, f"{run_id}/{trial_id}", of_block, at)
-        state, error, ended_at = "failed" if failed else "done", json.dumps(_ERROR) if failed else None, at + _TRIAL
-        counted = None if failed else attempt_id
-        batch.trial.append(
-            (
-                *(trial_id, run_id, configuration_id, block, position, [plan.agent], state, ended_at, 1),
-                *(counted, "", error),
-            )
+        chance = values.Chance.draw(
+            configuration.speed, of_block, len(plan.measured.keys), self.size.detailed, self.chance
         )
-        batch.attempt.append(
+        state, error, ended_at = "failed" if failed else "done", _ERROR if failed else None, at + _TRIAL
+        measured_from = at + _OVERHEAD
+        counted = None if failed else attempt_id
+        batch.rows["trial"].append((trial_id, *place, [plan.agent], state, ended_at, 1, counted, "", error))
+        batch.rows["attempt"].append(
             (
-                *(attempt_id, run_id, trial_id, 1, state, "", at, ended_at, parsed.measured_from, parsed.measured_to),
+                *(attempt_id, run_id, trial_id, 1, state, "", at, ended_at, measured_from, measured_from + _WINDOW),
                 *(error, "", "", ended_at, configuration.environment, *_RECORD.values(), "{}"),
             )
         )
-        batch.parsed.append((run_id, attempt_id, parsed))
+        return _Trial(attempt_id, index, chance)
 
-    def _parsed(self, configuration: _Configuration, key: str, of_block: float, at: datetime) -> ParsedTrial:
-        chance: Generator = self.chance
-        speed = values.Speed.of(configuration.dimensions, of_block + chance.normal(0, values.OF_TRIAL))
-        detailed = chance.random() < self.size.detailed
-        window = timedelta(seconds=values.SECONDS)
-        return ParsedTrial(
-            trial_key=key,
-            attempt=1,
-            started_at=at,
-            measured_from=at + _OVERHEAD,
-            measured_to=at + _OVERHEAD + window,
-            succeeded=True,
-            error=None,
-            phases=_PHASES,
-            commands=_COMMANDS,
-            checks=(),
-            files=(),
-            measurements=tuple(configuration.measured.values(speed, chance)),
-            series=tuple(values.series(speed, chance)) if detailed else (),
-            latencies=(values.latencies(speed, chance),) if detailed else (),
-            layers=configuration.uses,
-            documents=configuration.documents,
-        )
+    def _store(self, batch: _Batch) -> None:
+        for table, columns in _COLUMNS.items():
+            sql.copy(f"results_{table}", columns, batch.rows[table])
+        for table, columns in binary.COLUMNS.items():
+            sql.copy_binary(f"results_{table}", columns, batch.binary[table])
+        store_values(batch.values)
+        store_checked_builds(batch.checking)
+        for table, last in batch.last_ids.items():
+            _continue_after(table, last)
 
-    def _flush(self, batch: _Batch, done: Callable[[int], None]) -> None:
-        with transaction.atomic():
-            for table, columns in _COLUMNS.items():
-                sql.copy(f"results_{table}", columns, getattr(batch, table))
-            ingest.copy_tables(batch.parsed)
-            store_checked_builds([attempt_id for _, attempt_id, parsed in batch.parsed if parsed.documents])
-            for table, last in self.last_ids.items():
-                _continue_after(table, last)
-        self.runs += len(batch.run)
-        self.trials += len(batch.trial)
-        self.measurements += sum(len(parsed.measurements) for _, _, parsed in batch.parsed)
-        done(self.trials)
+
+def _add_numbers(plan: _PlanOfEra, run_id: int, trials: Sequence[_Trial], batch: _Batch) -> None:
+    """Add what the trials of a run measured, and what they ran in."""
+    keys = plan.measured.keys
+    measured = plan.measured.values([one.index for one in trials], [one.chance for one in trials])
+    uses = []
+    for trial, numbers in zip(trials, measured, strict=True):
+        configuration, attempt_id = plan.configurations[trial.index], trial.attempt_id
+        batch.values.append((run_id, attempt_id, dict(zip(keys, numbers, strict=True))))
+        uses.append(binary.rows("layeruse", run_id, attempt_id, configuration.uses))
+        if configuration.documents:
+            batch.binary["document"].append(binary.rows("document", run_id, attempt_id, configuration.documents))
+            batch.checking.append(attempt_id)
+    batch.binary["layeruse"].append(b"".join(uses))
+    detailed = [one for one in trials if one.chance.load]
+    if detailed:
+        _add_details(plan, run_id, detailed, batch)
+
+
+def _add_details(plan: _PlanOfEra, run_id: int, trials: Sequence[_Trial], batch: _Batch) -> None:
+    """Add histograms and series of the trials of a run that have them."""
+    attempts, chances = [one.attempt_id for one in trials], [one.chance for one in trials]
+    histograms = values.histograms([one.load for one in chances if one.load])
+    for attempt_id, histogram in zip(attempts, histograms, strict=True):
+        batch.rows["packedhistogram"].append((run_id, attempt_id, "client", "", *histogram))
+    series = values.series([plan.configurations[one.index].speed.tps for one in trials], chances)
+    batch.binary["seriesgroup"].append(binary.series_rows(run_id, attempts, series))
 
 
 def _agents(count: int) -> list[models.Agent]:
@@ -361,19 +412,21 @@ def _configuration(
     levels: Mapping[str, str],
     dimensions: Mapping[str, Any],
     spec: TrialSpec,
-    chosen: Sequence[tuple[Metric, str, str]],
 ) -> _Configuration:
     version, access_method = str(dimensions.get("version", "")), str(dimensions.get("access_method", "heap"))
-    uses = tuple(LayerUse(node, layer) for node, layer in shapes.layers(era, version, dimensions))
+    layers = tuple(shapes.layers(era, version, dimensions))
+    uses = tuple(dict.fromkeys((node, layer.hash) for node, layer in layers))
+    documents = values.capabilities(access_method) if spec.workload == "capabilities" else ()
     return _Configuration(
         name[:500],
         json.dumps(levels),
         json.dumps(spec.to_json()),
-        dimensions,
-        uses,
-        environment_hash((use.node, use.layer.hash) for use in uses),
-        values.Measured.of(chosen, float(dimensions.get("clients") or 1)),
-        tuple(values.capabilities(access_method)) if spec.workload == "capabilities" else (),
+        json.dumps(dimensions),
+        tuple(layer for _, layer in layers),
+        tuple(binary.layer_use(node, layer_hash) for node, layer_hash in uses),
+        environment_hash(uses),
+        values.Speed.of(dimensions),
+        tuple(binary.document(one.kind, one.node, one.label, json.dumps(one.content)) for one in documents),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from statistics import median
 from typing import Any
@@ -10,12 +10,17 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from results import models, sql
-from results.domain.environment.layers import environment_hash
+from results import ingest, models, sql
+from results.domain.environment.layers import Layer, LayerKind, environment_hash
 from results.domain.errors import StateError
+from results.domain.measurement.histogram import HeatMap, Histogram
+from results.domain.measurement.parsed_trial import Document, Latencies, LayerUse, Measurement
+from results.domain.measurement.series import Series
+from results.synthesis import writing
 from results.synthesis.shapes import SHAPES
 from results.synthesis.writing import Made, Size, synthesize
 from tests import factories
@@ -72,6 +77,68 @@ def test_trials_are_stored_as_measured_ones_are(made: Made) -> None:
     deviations = sql.rows(Deviation, _DEVIATIONS)
     assert deviations
     assert 0.005 < median(one.sd for one in deviations) < 0.02
+
+
+def test_rows_are_those_that_ingest_would_store(made: Made) -> None:
+    histogram = models.Histogram.objects.filter(run__workload="capabilities").latest("attempt_id")
+    attempt = histogram.attempt
+    latencies = Latencies(
+        histogram.node,
+        histogram.label,
+        Histogram(tuple(histogram.latencies_us), tuple(histogram.counts)),
+        HeatMap(tuple(histogram.heat_seconds), tuple(histogram.heat_buckets), tuple(histogram.heat_counts)),
+    )
+    series = models.Series.objects.filter(attempt=attempt).order_by("-name")
+    uses = models.LayerUse.objects.filter(attempt=attempt).select_related("layer").order_by("pk")
+    documents = models.Document.objects.filter(attempt=attempt).order_by("pk")
+    parsed = replace(
+        factories.parsed(attempt.trial, 1, 1.0),
+        measurements=tuple(
+            Measurement(one.metric_id, one.value, one.node, one.label)
+            for one in models.Measurement.objects.filter(attempt=attempt).order_by("pk")
+        ),
+        series=tuple(Series(one.name, one.node, one.unit, 0, 1, tuple(one.values), one.label) for one in series),
+        latencies=(latencies,),
+        layers=tuple(LayerUse(one.node, Layer(LayerKind(one.layer.kind), one.layer.content)) for one in uses),
+        documents=tuple(Document(one.kind, one.label, one.content, one.node) for one in documents),
+    )
+    made_up = _rows(attempt)
+    for table in _TABLES:
+        sql.execute(f"DELETE FROM results_{table} WHERE attempt_id = {attempt.pk}")
+    ingest.copy_tables([(attempt.run_id, attempt.pk, parsed)])
+    assert _rows(attempt) == made_up
+
+
+_TABLES = ("packedhistogram", "seriesgroup", "document", "layeruse", "attemptvalues")
+
+
+def _rows(attempt: models.Attempt) -> dict[str, list[Any]]:
+    """Return the rows of an attempt as text, without ids of their own."""
+    rows = {}
+    with connection.cursor() as cursor:
+        for table in _TABLES:
+            cursor.execute(
+                f"SELECT (to_jsonb(one) - 'id')::text FROM results_{table} AS one"
+                f" WHERE attempt_id = {attempt.pk} ORDER BY 1"
+            )
+            rows[table] = cursor.fetchall()
+    return rows
+
+
+def test_what_is_stored_before_an_interruption_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "_AT_ONCE", 1)
+
+    def interrupt(trials: int) -> None:
+        if models.Run.objects.count() == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        synthesize(SIZE, kinds(), timezone.now(), interrupt)
+    assert models.Run.objects.count() == 2
+    attempts = models.Attempt.objects.count()
+    assert models.Trial.objects.count() == models.AttemptValues.objects.count() == attempts
+    trial = factories.finished_run().trials.earliest("pk")
+    assert trial.pk == models.Trial.objects.filter(run__name__startswith="made up").latest("pk").pk + 1
 
 
 def test_pages_and_verdicts_are_made_of_them(made: Made, client: Client) -> None:

@@ -5,6 +5,7 @@ Ascending ones are packed as differences. What is written here is read by Postgr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,28 @@ def packed_ascending(numbers: Sequence[int]) -> bytes:
     array = np.asarray(numbers, dtype=np.int64)
     differences = array.copy()
     differences[1:] -= array[:-1]
-    return _packed(((differences << 1) ^ (differences >> 63)).astype(np.uint64))  # 0, -1, 1, -2 … as 0, 1, 2, 3 …
+    return _packed(_unsigned(differences))
+
+
+def packed_each(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[bytes]:
+    """Return each of several lists, which stand one after the other, as `packed` does.
+
+    lengths: of the lists, none of which is empty
+    """
+    if (numbers < 0).any():
+        raise ValueError(f"{numbers.min()} is negative")
+    return _packed_each(numbers.astype(np.uint64), lengths)
+
+
+def packed_ascending_each(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[bytes]:
+    """Return each of several lists, which stand one after the other, as `packed_ascending` does.
+
+    lengths: of the lists, none of which is empty
+    """
+    differences = np.diff(numbers, prepend=0)
+    firsts = np.cumsum(lengths) - lengths
+    differences[firsts] = numbers[firsts]
+    return _packed_each(_unsigned(differences), lengths)
 
 
 def whole_numbers(data: bytes) -> list[int]:
@@ -38,15 +60,33 @@ def ascending(data: bytes) -> list[int]:
     return np.cumsum(differences).tolist()
 
 
+def _unsigned(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return 0, -1, 1, -2 … as 0, 1, 2, 3 …"""
+    return ((numbers << 1) ^ (numbers >> 63)).astype(np.uint64)
+
+
 def _packed(numbers: NDArray[np.uint64]) -> bytes:
+    groups, written = _groups(numbers)
+    return groups[written].tobytes()
+
+
+def _packed_each(numbers: NDArray[np.uint64], lengths: NDArray[np.int64]) -> list[bytes]:
+    groups, written = _groups(numbers)
+    places = np.flatnonzero(written)
+    data = groups.ravel()[places].tobytes()
+    ends = np.searchsorted(places, np.cumsum(lengths) * groups.shape[1]).tolist()
+    return [data[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+def _groups(numbers: NDArray[np.uint64]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return as many bytes of each number as the largest takes, and which of them are written."""
     count = -(-int(numbers.max(initial=1)).bit_length() // 7)
     shifts = np.arange(count, dtype=np.uint64) * np.uint64(7)
     rest = numbers[:, np.newaxis] >> shifts
     groups = (rest & np.uint64(127)).astype(np.uint8)
     more = rest[:, 1:] > 0
     groups[:, :-1] |= more.astype(np.uint8) << 7
-    written = np.hstack([np.ones((len(numbers), 1), dtype=bool), more])
-    return groups[written].tobytes()
+    return groups, np.hstack([np.ones((len(numbers), 1), dtype=bool), more])
 
 
 def _unpacked(data: bytes) -> NDArray[np.uint64]:

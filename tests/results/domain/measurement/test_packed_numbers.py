@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from results.domain.measurement.packed_numbers import ascending, packed, packed_ascending, whole_numbers
+from results.domain.measurement.packed_numbers import (
+    ascending,
+    packed,
+    packed_ascending,
+    packed_ascending_each,
+    packed_each,
+    whole_numbers,
+)
 
 MOST = 2**63 - 1
 
@@ -18,6 +26,15 @@ def test_numbers_come_back(numbers: list[int]) -> None:
 @pytest.mark.parametrize("numbers", [[-3, -2, 5], [500, 400, 400], [MOST, 0, MOST, -1]])
 def test_what_does_not_ascend_comes_back_all_the_same(numbers: list[int]) -> None:
     assert ascending(packed_ascending(numbers)) == numbers
+
+
+def test_several_lists_are_packed_at_once_as_each_is_alone() -> None:
+    lists = [[0], [1, 127, 128, 16_384], [MOST], [5, 5, 70_000], [3]]
+    numbers, lengths = np.concatenate(lists), np.array(list(map(len, lists)))
+    assert packed_each(numbers, lengths) == list(map(packed, lists))
+    assert packed_ascending_each(numbers, lengths) == list(map(packed_ascending, lists))
+    with pytest.raises(ValueError, match="-1 is negative"):
+        packed_each(np.array([3, -1]), np.array([1, 1]))
 
 
 def test_numbers_take_a_byte_as_long_as_they_are_small() -> None:
