@@ -1,5 +1,6 @@
 """Keys of configurations, trials, attempts, documents and noise hold the run, and so do the references between them: what
-is stored of one run cannot refer to another one's, and the tables can be distributed or partitioned by runs.
+is stored of one run cannot refer to another one's, and the tables can be distributed or partitioned by runs. That their
+run exists follows from it, and is no longer checked beside it.
 
 In one transaction, which reads all rows of these tables: meanwhile whoever reads or stores any of them waits."""
 
@@ -24,6 +25,17 @@ REFERENCES = (  # table, column, what it refers to, and the name that the constr
 WITHOUT_RUN = (  # references of tables that have no run: Django alone keeps them
     ("hostchange", "trial_id", "trial", "results_hostchange_trial_id_75991d85_fk_results_trial_id"),
     ("lease", "attempt_id", "attempt", "results_lease_attempt_id_f5ae970c_fk_results_attempt_id"),
+)
+IMPLIED = (  # what refers to something of the run that it belongs to; and the name of its own reference to the run
+    ("trial", "results_trial_run_id_57c2f0e6_fk_results_run_id"),
+    ("attempt", "results_attempt_run_id_5581117c_fk_results_run_id"),
+    ("document", "results_document_run_id_db9b0477_fk_results_run_id"),
+    ("noise", "results_noise_run_id_a7b63cf8_fk_results_run_id"),
+    ("attemptvalues", "results_attemptvalues_run_id_fkey"),
+    ("layeruse", "results_layeruse_run_id_6a01717c_fk_results_run_id"),
+    ("checkedbuild", "results_checkedbuild_run_id_42dca14f_fk_results_run_id"),
+    ("packedhistogram", "results_packedhistogram_run_id_fkey"),
+    ("seriesgroup", "results_seriesgroup_run_id_fkey"),
 )
 UNIQUE = """
 ALTER TABLE results_trial
@@ -80,6 +92,8 @@ def statements():
             f"ALTER TABLE results_{table} ADD FOREIGN KEY (run_id, {column}) "
             f"REFERENCES results_{to} (run_id, id) DEFERRABLE INITIALLY DEFERRED"
         )
+    for table, name in IMPLIED:
+        yield f"ALTER TABLE results_{table} DROP CONSTRAINT {name}"
 
 
 def statements_back():
@@ -94,6 +108,11 @@ def statements_back():
         yield (
             f"ALTER TABLE results_{table} ADD CONSTRAINT {name} FOREIGN KEY ({column}) "
             f"REFERENCES results_{to} (id) DEFERRABLE INITIALLY DEFERRED"
+        )
+    for table, name in IMPLIED:
+        yield (
+            f"ALTER TABLE results_{table} ADD CONSTRAINT {name} FOREIGN KEY (run_id) "
+            "REFERENCES results_run (id) DEFERRABLE INITIALLY DEFERRED"
         )
 
 
@@ -113,9 +132,13 @@ def reference(to, *, on_delete=django.db.models.deletion.CASCADE, related_name="
     )
 
 
-def of_run(related_name="+"):
+def of_run(related_name="+", *, db_index=False, db_constraint=False):
     return models.ForeignKey(
-        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name=related_name, to="results.run"
+        db_constraint=db_constraint,
+        db_index=db_index,
+        on_delete=django.db.models.deletion.CASCADE,
+        related_name=related_name,
+        to="results.run",
     )
 
 
@@ -126,7 +149,7 @@ class Migration(migrations.Migration):
         migrations.SeparateDatabaseAndState(
             [migrations.RunPython(with_runs, without_runs)],
             [
-                migrations.AlterField("configuration", "run", of_run("configurations")),
+                migrations.AlterField("configuration", "run", of_run("configurations", db_constraint=True)),
                 migrations.AddIndex("configuration", models.Index(fields=["id"], name="configuration_by_id")),
                 migrations.AlterField("trial", "run", of_run("trials")),
                 migrations.AlterField(
@@ -170,7 +193,12 @@ class Migration(migrations.Migration):
                 ),
                 migrations.AlterField("noise", "run", of_run("noise")),
                 migrations.AddIndex("noise", models.Index(fields=["id"], name="noise_by_id")),
+                migrations.AlterField("attemptvalues", "run", of_run()),
                 migrations.AlterField("attemptvalues", "attempt", reference("attempt")),
+                migrations.AlterField("layeruse", "run", of_run(db_index=True)),
+                migrations.AlterField("checkedbuild", "run", of_run(db_index=True)),
+                migrations.AlterField("histogram", "run", of_run()),
+                migrations.AlterField("seriesgroup", "run", of_run()),
                 migrations.AlterField(
                     "layeruse", "attempt", reference("attempt", related_name="layer_uses", db_index=False)
                 ),

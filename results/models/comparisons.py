@@ -107,7 +107,9 @@ class Noise(models.Model):
     replicates: pairs of values that it was computed from
     """
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="noise", db_index=False)
+    run = models.ForeignKey(
+        "results.Run", on_delete=models.CASCADE, related_name="noise", db_index=False, db_constraint=False
+    )
     configuration = models.ForeignKey(
         "results.Configuration", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )

@@ -24,7 +24,7 @@ class LayerUse(models.Model):
     """
 
     pk = models.CompositePrimaryKey("attempt_id", "node", "layer_id", "run_id")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_constraint=False)
     attempt = models.ForeignKey(
         "results.Attempt", on_delete=models.CASCADE, related_name="layer_uses", db_index=False, db_constraint=False
     )

@@ -95,7 +95,9 @@ class AttemptValues(models.Model):
     """
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(
+        "results.Run", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     attempt = models.ForeignKey("results.Attempt", on_delete=models.CASCADE, related_name="+", db_constraint=False)
     measures = ArrayField(models.IntegerField())
     values = ArrayField(models.FloatField())
@@ -179,7 +181,9 @@ class SeriesGroup(models.Model):
     """
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id", "place")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(
+        "results.Run", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     attempt = models.ForeignKey(
         "results.Attempt", on_delete=models.CASCADE, related_name="series_groups", db_constraint=False
     )
@@ -230,7 +234,9 @@ class Series(models.Model):
 class Document(models.Model):
     """A structured result that is no number; see `results.domain.measurement.parsed_trial.Document`."""
 
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(
+        "results.Run", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     attempt = models.ForeignKey(
         "results.Attempt", on_delete=models.CASCADE, related_name="documents", db_index=False, db_constraint=False
     )
@@ -262,7 +268,7 @@ class CheckedBuild(models.Model):
     """
 
     pk = models.CompositePrimaryKey("attempt_id", "access_method", "run_id")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+")
+    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_constraint=False)
     attempt = models.ForeignKey(
         "results.Attempt", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )
@@ -289,7 +295,9 @@ class Histogram(models.Model):
     `results_histogram` has them as arrays. Partitioned by ranges of runs (`results.ranges`)."""
 
     pk = models.CompositePrimaryKey("run_id", "attempt_id", "node", "label")
-    run = models.ForeignKey("results.Run", on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(
+        "results.Run", on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
     attempt = models.ForeignKey(
         "results.Attempt", on_delete=models.CASCADE, related_name="histograms", db_constraint=False
     )

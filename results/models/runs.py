@@ -167,7 +167,7 @@ class Trial(models.Model):
         '' for a trial of this one
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trials", db_index=False, db_constraint=False)
     configuration = models.ForeignKey(
         Configuration, on_delete=models.CASCADE, related_name="trials", db_index=False, db_constraint=False
     )
@@ -249,7 +249,7 @@ class Attempt(models.Model):
     notes: as in `ParsedTrial`
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
     trial = models.ForeignKey(
         Trial, on_delete=models.CASCADE, related_name="attempts", db_index=False, db_constraint=False
     )

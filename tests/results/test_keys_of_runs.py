@@ -116,6 +116,7 @@ CHANGES: dict[str, Callable[[models.Attempt, models.Attempt], object]] = {
         configuration=other.trial.configuration_id
     ),
     "values": lambda own, other: models.AttemptValues.objects.filter(attempt=own.pk).update(run=other.run_id),
+    "run": lambda own, other: models.Run.objects.filter(pk=own.run_id).update(id=10_000_000),
     "document": lambda own, other: own.documents.create(run_id=other.run_id, kind="k", node="", label="", content={}),
 }
 
