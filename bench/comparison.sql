@@ -56,6 +56,8 @@ SELECT trial.id, run_id, trial.id, 1, 'done', '', now(), now(), '', '', md5((con
     '[]', '[]', '[]', '[]', '[]', '[]', '{}'
 FROM results_trial AS trial ORDER BY trial.id;
 
+SELECT setval(pg_get_serial_sequence('results_attempt', 'id'), (SELECT max(id) FROM results_attempt));
+
 UPDATE results_trial SET attempt_id = id;
 
 INSERT INTO results_layeruse (run_id, attempt_id, node, layer_id)

@@ -91,6 +91,8 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
 
     Where the parser now judges otherwise whether the attempt succeeded, attempt, trial and run change their states.
     """
+    # first the run, as those do who delete it: what is stored here refers to the attempt, and not to the run itself
+    models.Run.objects.select_for_update(no_key=True, of=("self",)).get(trials__attempts=attempt_id)
     attempt = (
         models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
     )

@@ -143,8 +143,8 @@ def _set_tags(run: models.Run, texts: Iterable[str], actor: str) -> bool:
 
 
 def lock_runs(run_ids: Sequence[int], *, deleting: bool = False) -> list[models.Run]:
-    """Lock the runs to the end of the transaction, against new rows that refer to them too where they are to be
-    deleted. Raises NotFound where one of them is not there."""
+    """Lock the runs to the end of the transaction, against new configurations and others that refer to them too where
+    they are to be deleted. Raises NotFound where one of them is not there."""
     runs = list(models.Run.objects.select_for_update(no_key=not deleting).filter(pk__in=run_ids).order_by("pk"))
     require_found(run_ids, [run.pk for run in runs], "run")
     return runs

@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from amqp.exceptions import AMQPError
 from celery.signals import worker_shutting_down
 from celery.worker.control import inspect_command
 from django.conf import settings
@@ -49,6 +50,7 @@ from workers.uploads import receive_bundle
 # as they are, for pages, API and commands
 __all__ = ["MOST_BUNDLE_BYTES", "import_run", "import_upload", "orders_of_run", "receive_bundle", "run_orders"]
 log = logging.getLogger(__name__)
+_BROKER_ERRORS = (OperationalError, AMQPError, RedisError)  # AMQPError: it refuses, which kombu leaves as it is
 T = TypeVar("T")
 FACTS_AGE_S = 600.0
 QUEUES = (CONTROL, AGENTS, TRIALS)
@@ -176,19 +178,17 @@ def require_broker(patience_s: float) -> None:
     with app.connection_for_write(connect_timeout=patience_s) as broker:
         try:
             broker.ensure_connection(max_retries=1, interval_start=0, timeout=math.ceil(patience_s))
-        except (OperationalError, OSError) as error:
-            raise _broker_away(error) from error
+        except (*_BROKER_ERRORS, OSError) as error:
+            raise _amqp_error(error) from error
 
 
 @contextmanager
 def _broker_errors() -> Iterator[None]:
     try:
         yield
-    except (OperationalError, RedisError) as error:
-        with app.connection_for_write() as broker:
-            is_amqp = broker.transport.driver_type == "amqp"
-        if is_amqp:
-            raise _broker_away(error) from error
+    except _BROKER_ERRORS as error:
+        if settings.CELERY_BROKER_URL.startswith("amqp"):
+            raise _amqp_error(error) from error
         raise TeitenError(
             _("Redis cannot be reached."),
             where="TEITEN_REDIS_URL",
@@ -197,8 +197,8 @@ def _broker_errors() -> Iterator[None]:
         ) from error
 
 
-def _broker_away(error: Exception) -> TeitenError:
-    """An AMQP server is, or refuses."""
+def _amqp_error(error: Exception) -> TeitenError:
+    """Return what to raise where an AMQP server does not answer, or refuses."""
     return TeitenError(
         _("The broker does not answer, or refuses Teiten."),
         where="TEITEN_BROKER_URL",
@@ -404,7 +404,7 @@ def _messages_for_trials() -> int:
     """Return how many messages wait for trials; 0 where the broker cannot be reached, and then none can be sent."""
     try:
         return _messages_in(TRIALS)
-    except (OperationalError, RedisError) as error:
+    except _BROKER_ERRORS as error:
         log.error("the broker cannot be reached (%s): what waits in queue %s is not known", error, TRIALS)
         return 0
 
@@ -425,7 +425,7 @@ def _messages_in(queue: str) -> int:
 def _send(task: Any, *args: Any) -> bool:
     try:
         task.delay(*args)
-    except OperationalError as error:
+    except _BROKER_ERRORS as error:
         log.error("the broker cannot be reached (%s): %s waits for beat", error, task.name)
         return False
     return True

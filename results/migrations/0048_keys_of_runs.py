@@ -2,7 +2,8 @@
 is stored of one run cannot refer to another one's, and the tables can be distributed or partitioned by runs. That their
 run exists follows from it, and is no longer checked beside it.
 
-In one transaction, which reads all rows of these tables: meanwhile whoever reads or stores any of them waits."""
+In one transaction, which reads all rows of these tables: meanwhile whoever reads or stores any of them waits. Teiten never
+stored a row that refers to another run's; where one is there all the same, PostgreSQL names it and nothing is changed."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -80,8 +81,10 @@ BY_ID = ("configuration", "trial", "document", "noise")  # attempts have one alr
 
 
 def statements():
-    for table in NUMBERED:  # CASCADE: with what refers to it
-        yield f"ALTER TABLE results_{table} DROP CONSTRAINT results_{table}_pkey CASCADE, ADD PRIMARY KEY (run_id, id)"
+    for table, _, _, name in (*REFERENCES, *WITHOUT_RUN):
+        yield f"ALTER TABLE results_{table} DROP CONSTRAINT {name}"
+    for table in NUMBERED:
+        yield f"ALTER TABLE results_{table} DROP CONSTRAINT results_{table}_pkey, ADD PRIMARY KEY (run_id, id)"
     for table in BY_ID:
         yield f"CREATE INDEX {table}_by_id ON results_{table} (id)"
     yield UNIQUE
@@ -97,8 +100,13 @@ def statements():
 
 
 def statements_back():
+    for table, column, _, _ in REFERENCES:
+        yield f"ALTER TABLE results_{table} DROP CONSTRAINT results_{table}_run_id_{column}_fkey"
     for table in NUMBERED:
-        yield f"ALTER TABLE results_{table} DROP CONSTRAINT results_{table}_pkey CASCADE, ADD PRIMARY KEY (id)"
+        yield f"ALTER TABLE results_{table} DROP CONSTRAINT results_{table}_pkey, ADD PRIMARY KEY (id)"
+    yield "UPDATE results_hostchange SET trial_id = NULL WHERE trial_id NOT IN (SELECT id FROM results_trial)"
+    yield "DELETE FROM results_lease WHERE attempt_id NOT IN (SELECT id FROM results_attempt)"
+    yield "SET CONSTRAINTS ALL IMMEDIATE"
     for table in BY_ID:
         yield f"DROP INDEX {table}_by_id"
     yield UNIQUE_BACK

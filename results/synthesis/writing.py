@@ -171,13 +171,19 @@ def synthesize(size: Size, kinds: Kinds, now: datetime, done: Callable[[int], No
 
     done: called with the number of trials after each transaction
     """
+    _require_empty()
+    writer = _Writer(size, kinds, now)
+    _require_empty()  # trials of a run made since then could have the ids that were chosen now
+    return writer.write(done)
+
+
+def _require_empty() -> None:
     if models.Run.objects.exists():
         raise StateError(
             _("This warehouse has runs."),
             why=_("Made-up numbers beside measured ones would be taken for these."),
             todo=_("Name an empty one in TEITEN_DATABASE_URL, and migrate it first."),
         )
-    return _Writer(size, kinds, now).write(done)
 
 
 class _Writer:

@@ -24,7 +24,7 @@ def test_without_sshd_and_without_rights_the_package_and_its_reason_are_named(
     with pytest.raises(BootstrapError, match="openssh-server is missing: Teiten reaches every agent by SSH"):
         system.ensure(dev=True)
     output = capsys.readouterr().out
-    for package in ("openssh-server", "sysstat", "redis-server", "pgpool2", "sudo", "chromium"):
+    for package in ("openssh-server", "sysstat", "redis-server", "pgpool2", "sudo", "chromium-headless-shell"):
         assert f"  {package}: " in output
 
 
@@ -35,7 +35,7 @@ def test_without_redis_server_the_embedded_one_serves() -> None:
 
 def test_what_is_needed_by_the_tests_only() -> None:
     assert {need.package for need in system.NEEDS if need.dev} == {
-        "chromium",
+        "chromium-headless-shell",
         "faketime",
         "fonts-noto-cjk",
         "gettext",

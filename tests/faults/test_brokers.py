@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bootstrap import ports
-from tests.brokers import RABBITMQ, rabbitmq, watched_redis
+from tests.brokers import PASSWORD, RABBITMQ, rabbitmq, watched_redis
 from tests.faults import fleet
 from tests.faults.processes import Program, free_port, until
 from tests.restarting import made
@@ -27,6 +27,18 @@ import sys
 from workers import tasks
 for _ in sys.stdin:
     print(*sorted(tasks.messages_waiting()), flush=True)
+"""
+
+
+_REFUSED = """
+from results.domain.errors import TeitenError
+from workers import tasks
+for ask in (tasks.messages_waiting, tasks.answering_workers, lambda: tasks.require_broker(20)):
+    try:
+        ask()
+    except TeitenError as error:
+        print(error.where, error.what)
+assert not tasks._send(tasks.dispatch) and tasks._messages_for_trials() == 0
 """
 
 
@@ -115,3 +127,15 @@ def test_worker_and_beat_go_on_when_rabbitmq_starts_anew(database_url: str, tmp_
                 broker.server.start()
                 assert count() == ["agents", "control", "trials"]
                 parts.until_dispatched()
+
+
+@pytest.mark.skipif(not RABBITMQ.exists(), reason="RabbitMQ is not installed: apt-get install rabbitmq-server")
+def test_a_rabbitmq_that_refuses_is_named(database_url: str, tmp_path: Path) -> None:
+    words = [sys.executable, "manage.py", "shell", "--no-imports", "--verbosity=0", "--command", _REFUSED]
+    with rabbitmq(tmp_path) as broker:
+        for url in (broker.url.replace(PASSWORD, "wrong"), f"{broker.url}no-such-host"):
+            environment = os.environ | {"TEITEN_DATABASE_URL": database_url, "TEITEN_BROKER_URL": url}
+            asked = subprocess.run(words, cwd=fleet.ROOT, env=environment, capture_output=True, text=True)
+            assert asked.returncode == 0, asked.stderr
+            said = "TEITEN_BROKER_URL The broker does not answer, or refuses Teiten."
+            assert asked.stdout.splitlines() == [said] * 3, asked.stderr

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, connection, transaction
-from django.db.models import ForeignKey
+from django.db.models import ForeignKey, Model
 
-from results import models
+from results import models, ranges
 from tests.factories import finished_run
 
 TEXT = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
@@ -57,11 +57,16 @@ def asked(query: str, arguments: Any) -> list[Any]:
         return cursor.fetchall()
 
 
+def managed() -> list[type[Model]]:
+    """Models of tables, and not of views."""
+    return [model for model in apps.get_app_config("results").get_models() if model._meta.managed]
+
+
 def test_tables_that_grow_with_runs_are_distributed_or_small() -> None:
     of_one_run = {
         model._meta.db_table
-        for model in apps.get_app_config("results").get_models()
-        if model._meta.managed and any(field.name == "run" and not field.null for field in model._meta.fields)
+        for model in managed()
+        if any(field.name == "run" and not field.null for field in model._meta.fields)
     }
     assert len(DISTRIBUTED) == 10
     assert of_one_run >= DISTRIBUTED
@@ -79,27 +84,59 @@ def test_references_between_distributed_tables_hold_the_run_on_both_sides() -> N
     assert asked(REFERENCES, {"distributed": sorted(DISTRIBUTED)}) == []
 
 
+def references(model: type[Model], to: Collection[str], *, nullable: bool) -> Iterator[tuple[str, str]]:
+    """Columns that refer to one of these tables, and to which. nullable: those too that may be NULL."""
+    for field in model._meta.fields:
+        if isinstance(field, ForeignKey) and field.related_model._meta.db_table in to and (nullable or not field.null):
+            yield field.column, field.related_model._meta.db_table
+
+
+def kept_by_postgresql() -> set[tuple[str, str, str]]:
+    """Table, column and the table that it refers to."""
+    return set(
+        asked(
+            """
+            SELECT own.conrelid::regclass::text, part.attname, own.confrelid::regclass::text
+            FROM pg_constraint AS own
+            JOIN pg_attribute AS part ON part.attrelid = own.conrelid AND part.attnum = ANY(own.conkey)
+            WHERE own.contype = 'f'
+            """,
+            [],
+        )
+    )
+
+
 @pytest.mark.django_db
 def test_every_reference_to_something_of_a_run_is_kept_by_postgresql() -> None:
     """Django was told that these constraints are not its own: it makes none for a new field either."""
-    held = asked(
-        """
-        SELECT own.conrelid::regclass::text || '.' || part.attname
-        FROM pg_constraint AS own
-        JOIN pg_attribute AS part ON part.attrelid = own.conrelid AND part.attnum = ANY(own.conkey)
-        WHERE own.contype = 'f' AND own.confrelid = ANY(%s::regclass[])
-        """,
-        [sorted(DISTRIBUTED)],
-    )
-    fields = {
-        f"{model._meta.db_table}.{field.column}"
-        for model in apps.get_app_config("results").get_models()
-        if model._meta.managed
-        for field in model._meta.fields
-        if isinstance(field, ForeignKey) and field.related_model._meta.db_table in DISTRIBUTED
+    kept = kept_by_postgresql()
+    lacking = {
+        f"{model._meta.db_table}.{column}"
+        for model in managed()
+        for column, to in references(model, DISTRIBUTED, nullable=True)
+        if (model._meta.db_table, column, to) not in kept
     }
-    assert len(fields) > 10
-    assert fields - {column for (column,) in held} == {"results_lease.attempt_id", "results_hostchange.trial_id"}
+    assert lacking == {"results_lease.attempt_id", "results_hostchange.trial_id"}
+
+
+@pytest.mark.django_db
+def test_the_run_of_every_row_exists_by_its_own_reference_or_by_another_one() -> None:
+    kept = kept_by_postgresql()
+    for model in managed():
+        table = model._meta.db_table
+        for column, to in references(model, {"results_run"}, nullable=True):
+            others = references(model, DISTRIBUTED, nullable=False)
+            implied = table in DISTRIBUTED and any((table, *other) in kept for other in others)
+            assert (table, column, to) in kept or implied, table
+
+
+@pytest.mark.django_db
+def test_a_new_partition_has_the_references_of_the_others() -> None:
+    ranges.make(5_000_000, 5_000_000)
+    kept = kept_by_postgresql()
+    for table in ranges.TABLES:
+        for column in ("run_id", "attempt_id"):
+            assert (f"{table}_from_5000000", column, "results_attempt") in kept
 
 
 @pytest.mark.django_db
@@ -116,7 +153,7 @@ CHANGES: dict[str, Callable[[models.Attempt, models.Attempt], object]] = {
         configuration=other.trial.configuration_id
     ),
     "values": lambda own, other: models.AttemptValues.objects.filter(attempt=own.pk).update(run=other.run_id),
-    "run": lambda own, other: models.Run.objects.filter(pk=own.run_id).update(id=10_000_000),
+    "layers": lambda own, other: models.LayerUse.objects.filter(attempt=own.pk).update(run=other.run_id),
     "document": lambda own, other: own.documents.create(run_id=other.run_id, kind="k", node="", label="", content={}),
 }
 
