@@ -130,10 +130,11 @@ def test_worker_and_beat_go_on_when_rabbitmq_starts_anew(database_url: str, tmp_
 
 
 @pytest.mark.skipif(not RABBITMQ.exists(), reason="RabbitMQ is not installed: apt-get install rabbitmq-server")
-def test_a_rabbitmq_that_refuses_is_named(database_url: str, tmp_path: Path) -> None:
+def test_a_rabbitmq_that_refuses_or_is_away_is_named(database_url: str, tmp_path: Path) -> None:
     words = [sys.executable, "manage.py", "shell", "--no-imports", "--verbosity=0", "--command", _REFUSED]
     with rabbitmq(tmp_path) as broker:
-        for url in (broker.url.replace(PASSWORD, "wrong"), f"{broker.url}no-such-host"):
+        away = f"amqp://{ports.HOST}:{free_port()}//"
+        for url in (broker.url.replace(PASSWORD, "wrong"), f"{broker.url}no-such-host", away):
             environment = os.environ | {"TEITEN_DATABASE_URL": database_url, "TEITEN_BROKER_URL": url}
             asked = subprocess.run(words, cwd=fleet.ROOT, env=environment, capture_output=True, text=True)
             assert asked.returncode == 0, asked.stderr
