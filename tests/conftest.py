@@ -36,6 +36,7 @@ FOLDERS = {
 TOGETHER = {
     "tests/faults/test_faults.py": "agents",
     "tests/faults/test_last_steps.py": "agents",
+    "tests/faults/test_trials_over_rabbitmq.py": "agents",
     "tests/live/trials/test_host_factors.py": "kernel",
     "tests/live/trials/test_kernel_settings.py": "kernel",
     "tests/live/trials/test_pgpool.py": "pgpool",
