@@ -289,8 +289,8 @@ class _Writer:
             of_block = of_run + self.chance.normal(0, values.OF_BLOCK)
             for index in self.chance.permutation(len(ids)).tolist():
                 at = started_at + len(trials) * _TRIAL
-                place = (run_id, ids[index], block, len(trials))
-                trials.append(self._trial(plan, place, index, of_block, at, batch))
+                key = (run_id, ids[index], block, len(trials))
+                trials.append(self._trial(plan, key, index, of_block, at, batch))
         ended_at = started_at + len(trials) * _TRIAL
         self.at += len(trials) * _TRIAL / len(self.agents)
         batch.rows["run"].append(
@@ -315,14 +315,14 @@ class _Writer:
     def _trial(
         self,
         plan: _PlanOfEra,
-        place: tuple[int, int, int, int],
+        key: tuple[int, int, int, int],
         index: int,
         of_block: float,
         at: datetime,
         batch: _Batch,
     ) -> _Trial:
-        """place: run, configuration, block and position"""
-        run_id = place[0]
+        """key: run, configuration, block and position"""
+        run_id = key[0]
         trial_id, attempt_id = self._next("trial"), self._next("attempt")
         configuration = plan.configurations[index]
         failed = self.chance.random() < _FAILED
@@ -332,7 +332,7 @@ class _Writer:
         state, error, ended_at = "failed" if failed else "done", _ERROR if failed else None, at + _TRIAL
         measured_from = at + _OVERHEAD
         counted = None if failed else attempt_id
-        batch.rows["trial"].append((trial_id, *place, [plan.agent], state, ended_at, 1, counted, "", error))
+        batch.rows["trial"].append((trial_id, *key, [plan.agent], state, ended_at, 1, counted, "", error))
         batch.rows["attempt"].append(
             (
                 *(attempt_id, run_id, trial_id, 1, state, "", at, ended_at, measured_from, measured_from + _WINDOW),

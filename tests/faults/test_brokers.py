@@ -136,7 +136,7 @@ def test_a_rabbitmq_that_refuses_or_is_away_is_named(database_url: str, tmp_path
         away = f"amqp://{ports.HOST}:{free_port()}//"
         for url in (broker.url.replace(PASSWORD, "wrong"), f"{broker.url}no-such-host", away):
             environment = os.environ | {"TEITEN_DATABASE_URL": database_url, "TEITEN_BROKER_URL": url}
-            asked = subprocess.run(words, cwd=fleet.ROOT, env=environment, capture_output=True, text=True)
-            assert asked.returncode == 0, asked.stderr
-            said = "TEITEN_BROKER_URL The broker does not answer, or refuses Teiten."
-            assert asked.stdout.splitlines() == [said] * 3, asked.stderr
+            ended = subprocess.run(words, cwd=fleet.ROOT, env=environment, capture_output=True, text=True)
+            assert ended.returncode == 0, ended.stderr
+            line = "TEITEN_BROKER_URL The broker does not answer, or refuses Teiten."
+            assert ended.stdout.splitlines() == [line] * 3, ended.stderr

@@ -72,9 +72,9 @@ def _packed(numbers: NDArray[np.uint64]) -> bytes:
 
 def _packed_each(numbers: NDArray[np.uint64], lengths: NDArray[np.int64]) -> list[bytes]:
     groups, written = _groups(numbers)
-    places = np.flatnonzero(written)
-    data = groups.ravel()[places].tobytes()
-    ends = np.searchsorted(places, np.cumsum(lengths) * groups.shape[1]).tolist()
+    indexes = np.flatnonzero(written)
+    data = groups.ravel()[indexes].tobytes()
+    ends = np.searchsorted(indexes, np.cumsum(lengths) * groups.shape[1]).tolist()
     return [data[begin:end] for begin, end in pairwise([0, *ends])]
 
 
