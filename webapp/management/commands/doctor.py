@@ -18,7 +18,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 
-from results import bundle_files, replica, warehouse
+from results import bundle_files, replica, run_counts, warehouse
 from results.bundle_storage import storage
 from results.domain.errors import StateError, TeitenError
 from results.domain.matrix.program_needs import looked_for
@@ -112,9 +112,20 @@ def _warehouse() -> Iterator[Finding]:
         yield False, _("{number} migrations are missing: manage.py migrate", number=missing)
     else:
         yield True, _("migrations are complete")
+        yield _run_counts()
     yield from exposure.warehouse()
     if replica.is_configured():
         yield _replica()
+
+
+def _run_counts() -> Finding:
+    if wrong := run_counts.miscounted():
+        text = _(
+            "the counts of {number} kinds of runs are wrong, and so is what lists say of them: manage.py count_runs",
+            number=wrong,
+        )
+        return False, text
+    return True, _("the counts of runs are right")
 
 
 def _replica() -> Finding:

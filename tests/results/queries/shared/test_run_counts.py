@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
+from io import StringIO
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from results import models, sql
+from results import models, run_counts, sql
 from results.domain.states import Standing
 from results.queries.shared.run_filter import Archived, RunFilter, count_runs, kept_runs, run_filter_choices
 from results.queries.trends.trends import followed
 from results.viewer import Viewer, read_as
 from tests import factories
+from tests.results.test_ranges import own_database
 from tests.run_counts import kept_counts, right_counts
 
 
@@ -80,6 +84,62 @@ def test_what_is_taken_back_changes_no_count(runs: list[models.Run]) -> None:
     assert kept_counts() == before == right_counts()
 
 
+def without_triggers(change: Callable[[], object]) -> None:
+    sql.execute("SET session_replication_role = replica")
+    change()
+    sql.execute("SET session_replication_role = origin")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("change", [name for name in _CHANGES if name not in ("nothing", "a state")])
+def test_counts_that_triggers_did_not_keep_are_found_and_mended(change: str, runs: list[models.Run]) -> None:
+    assert (run_counts.miscounted(), run_counts.mend()) == (0, 0)
+    without_triggers(lambda: _CHANGES[change](runs))
+    wrong = run_counts.miscounted()
+    assert wrong > 0
+    assert kept_counts() != right_counts()
+    assert run_counts.mend() == wrong
+    assert run_counts.miscounted() == 0
+    assert kept_counts() == right_counts()
+
+
+@pytest.mark.django_db
+def test_doctor_says_that_counts_are_wrong_and_the_command_mends_them(runs: list[models.Run]) -> None:
+    assert "ok    warehouse: the counts of runs are right\n" in doctor_of_warehouse()
+    assert printed("count_runs") == "All counts are right.\n"
+    without_triggers(lambda: models.Run.objects.filter(pk=runs[2].pk).update(archived=True))
+    wrong = "the counts of 2 kinds of runs are wrong, and so is what lists say of them: manage.py count_runs"
+    assert f"mend  warehouse: {wrong}\n" in doctor_of_warehouse()
+    assert printed("count_runs") == "The counts of 2 kinds of runs were wrong, and are right now.\n"
+    assert "ok    warehouse: the counts of runs are right\n" in doctor_of_warehouse()
+
+
+def doctor_of_warehouse() -> str:
+    output = StringIO()
+    with suppress(CommandError):  # of what else is to be mended in the tests' warehouse
+        call_command("doctor", "--part", "warehouse", stdout=output)
+    return output.getvalue()
+
+
+def printed(command: str) -> str:
+    output = StringIO()
+    call_command(command, stdout=output)
+    return output.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_counts_are_mended_after_whoever_is_changing_a_run_has_done(runs: list[models.Run]) -> None:
+    """Else what is not committed yet would be counted twice: as a difference, and by its trigger."""
+    with psycopg.connect(own_database()) as other:
+        other.execute("UPDATE results_run SET archived = true WHERE id = %s", [runs[2].pk])
+        with transaction.atomic():
+            sql.execute("SET LOCAL lock_timeout = '100ms'")
+            with pytest.raises(OperationalError, match="lock timeout"):
+                run_counts.mend()
+    assert run_counts.mend() == 0
+    assert kept_counts() == right_counts()
+
+
 @pytest.mark.django_db
 def test_as_many_runs_are_counted_as_are_named(runs: list[models.Run]) -> None:
     models.Run.objects.filter(pk=runs[0].pk).update(tags=["paper"], started_at="2026-03-01T12:00:00Z")
@@ -123,9 +183,7 @@ def test_choices_are_those_of_runs_that_are_there_for_the_viewer() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_nobody_waits_for_a_count_that_another_transaction_changes(runs: list[models.Run]) -> None:
     first, second = runs[0].pk, runs[1].pk
-    settings = connection.get_connection_params()
-    settings = {name: settings[name] for name in ("host", "port", "user", "password", "dbname") if name in settings}
-    with psycopg.connect(**settings) as other:
+    with psycopg.connect(own_database()) as other:
         other.execute("SET lock_timeout = '5s'")
         with transaction.atomic():
             models.Run.objects.filter(pk=first).update(standing=Standing.EXPLORATORY)
