@@ -55,9 +55,10 @@ def warehouse(console: Console) -> Iterator[None]:
 
 
 @contextmanager
-def own_database() -> Iterator[None]:
-    """An empty one, removed in the end."""
+def own_database(name: str = "bench") -> Iterator[None]:
+    """An empty one, removed in the end. Within another one's it is the one that Django is connected to."""
     usual = connection.settings_dict["NAME"]
+    connection.settings_dict["TEST"]["NAME"] = f"test_{name}"
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     try:
         yield
@@ -83,24 +84,25 @@ def served() -> Iterator[http.client.HTTPConnection]:
 
 
 @contextmanager
-def gunicorn(workers: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A gunicorn at PORT, on that database."""
+def gunicorn(workers: int, port: int = PORT) -> Iterator[subprocess.Popen[bytes]]:
+    """A gunicorn on that database."""
     address = urlsplit(os.environ["TEITEN_DATABASE_URL"])
     url = urlunsplit(address._replace(path=f"/{connection.settings_dict['NAME']}"))
-    command = [str(Path(sys.executable).parent / "gunicorn"), "webapp.wsgi:application", "--bind", f"127.0.0.1:{PORT}"]
+    command = [str(Path(sys.executable).parent / "gunicorn"), "webapp.wsgi:application", "--bind", f"127.0.0.1:{port}"]
     command += ["--workers", str(workers), "--threads", "8", "--no-control-socket", "--log-level", "warning"]
+    command += ["--keep-alive", "3600"]  # the one connection is kept while something else is asked, or made up
     environment = os.environ | {"TEITEN_DATABASE_URL": url, "TEITEN_LOG_LEVEL": "WARNING"}
     with subprocess.Popen(command, env=environment) as server:
         try:
-            _wait_for(server)
+            _wait_for(server, port)
             yield server
         finally:
             server.terminate()
 
 
-def _wait_for(server: subprocess.Popen[bytes]) -> None:
+def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + 30
-    while not ports.accepts(PORT):
+    while not ports.accepts(port):
         if time.monotonic() > deadline or server.poll() is not None:
             raise SystemExit("gunicorn does not answer.")
         time.sleep(0.1)

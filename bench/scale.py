@@ -1,23 +1,27 @@
 """How pages and answers grow with the warehouse: p50 in ms of one client, and kB before compression, by its size.
 
-Each warehouse is made up by `manage.py synthesize` and served by one gunicorn process."""
+Each warehouse is made up by `manage.py synthesize` and served by a gunicorn process of its own. They are asked in turn,
+so that a machine whose speed changes meanwhile does not pass for growth."""
 
 from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from statistics import median
 from urllib.parse import quote, urlencode
 
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 from rich.console import Console
 from rich.table import Table
 
-from bench.comparison import own_database, served
+from bench.comparison import PORT, gunicorn, own_database
 from bench.figures import Figure
 from results import models, sql
 from results.synthesis.writing import Size, synthesize
@@ -34,7 +38,7 @@ KEPT = ("comparison of two runs", "why", "comparison (API)")  # answers that a p
 
 @dataclass(frozen=True)
 class Answer:
-    """rounds_ms: how long each request took."""
+    """rounds_ms: how long each request took. Those of one place were asked one after the other, of each warehouse."""
 
     rounds_ms: tuple[float, ...]
     kb: float = 0.0
@@ -43,16 +47,31 @@ class Answer:
     def ms(self) -> float:
         return median(self.rounds_ms)
 
+    def growth(self, smaller: Answer) -> tuple[float, ...]:
+        return tuple(ms / of_smaller for ms, of_smaller in zip(self.rounds_ms, smaller.rounds_ms, strict=True))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A warehouse and the connection to its gunicorn. addresses: what is asked, by name, as a page writes its query.
+    visitor: the header by which a visitor is known."""
+
+    database: str
+    ask: http.client.HTTPConnection
+    addresses: Mapping[str, str]
+    visitor: Mapping[str, str]
+
 
 def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
     call_command("collectstatic", interactive=False, verbosity=0)
-    answers: dict[int, dict[str, Answer]] = {}
-    made_a_second: tuple[float, ...] = ()
-    for size in SIZES:
-        with own_database():
+    with ExitStack() as stack:
+        warehouses = {}
+        for port, size in enumerate(SIZES, start=PORT):
+            stack.enter_context(own_database(f"bench_{size}"))
             made_a_second = (_fill(size, console),)
-            answers[size] = _answers(rounds)
-    console.print(_table(answers))
+            warehouses[size] = stack.enter_context(served(port))
+        answers = asked_in_turn(warehouses, rounds)
+    console.print(table(answers))
     return [
         Figure("made up", "measurements/s", MEASUREMENTS_A_SECOND, made_a_second, at_least=True),
         *_figures(answers),
@@ -67,6 +86,15 @@ def _fill(trials: int, console: Console) -> float:
     sql.execute("VACUUM ANALYZE")
     console.print(f"  {made.trials:,} trials with {made.measurements:,} measurements made up in {took_s:.0f} s")
     return made.measurements / took_s
+
+
+@contextmanager
+def served(port: int) -> Iterator[Served]:
+    """The warehouse that Django is connected to, by a gunicorn of one process."""
+    with gunicorn(workers=1, port=port):
+        ask = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        canonical = {name: _canonical(ask, path) for name, path in addresses().items()}
+        yield Served(connection.settings_dict["NAME"], ask, canonical, _visitor(ask))
 
 
 def addresses() -> Mapping[str, str]:
@@ -133,15 +161,45 @@ def addresses() -> Mapping[str, str]:
     return pages | {f"{name} (API)": f"/api/v1/{path}" for name, path in api.items()}
 
 
-def _answers(rounds: int) -> dict[str, Answer]:
-    paths = addresses()
-    with served() as ask:
-        visitor = _visitor(ask)
-        answers = {name: _ask(ask, path, rounds, visitor) for name, path in paths.items()}
-        for name in KEPT:
-            anew = visitor | {"Cache-Control": "no-cache"}
-            answers[f"{name}, made anew"] = _ask(ask, paths[name], rounds, anew)
-    return answers | {REAPER: Answer(_timed(lambda: expired(timezone.now()), rounds))}
+def asked_in_turn(warehouses: Mapping[int, Served], rounds: int) -> dict[int, dict[str, Answer]]:
+    """Return the answers by the warehouse's size and by name."""
+    answers: dict[int, dict[str, Answer]] = {size: {} for size in warehouses}
+    for name in next(iter(warehouses.values())).addresses:
+        for anew in (False, True) if name in KEPT else (False,):
+            shown = f"{name}, made anew" if anew else name
+            for size, answer in _in_turn(warehouses, name, rounds, anew).items():
+                answers[size][shown] = answer
+    for size, warehouse in warehouses.items():
+        with _connected(warehouse.database):
+            answers[size][REAPER] = Answer(_timed(lambda: expired(timezone.now()), rounds))
+    return answers
+
+
+def _in_turn(warehouses: Mapping[int, Served], name: str, rounds: int, anew: bool) -> dict[int, Answer]:
+    """anew: not as it was kept."""
+    requests = {}
+    for size, warehouse in warehouses.items():
+        headers = dict(warehouse.visitor) | ({"Cache-Control": "no-cache"} if anew else {})
+        requests[size] = partial(_size, warehouse.ask, warehouse.addresses[name], headers)
+    kb = {size: request() / 1000 for size, request in requests.items()}
+    took_ms: dict[int, list[float]] = {size: [] for size in requests}
+    for turn in range(rounds):
+        for size in sorted(requests, reverse=turn % 2 == 1):
+            took_ms[size] += _timed(requests[size], 1)
+    return {size: Answer(tuple(took_ms[size]), kb[size]) for size in requests}
+
+
+@contextmanager
+def _connected(database: str) -> Iterator[None]:
+    """Django's connection is to that database meanwhile."""
+    usual = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = database
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = usual
 
 
 def _visitor(ask: http.client.HTTPConnection) -> dict[str, str]:
@@ -150,12 +208,6 @@ def _visitor(ask: http.client.HTTPConnection) -> dict[str, str]:
     answer = ask.getresponse()
     answer.read()
     return {"Cookie": answer.headers["Set-Cookie"].partition(";")[0]}
-
-
-def _ask(ask: http.client.HTTPConnection, path: str, rounds: int, headers: Mapping[str, str]) -> Answer:
-    path = _canonical(ask, path)
-    size = _size(ask, path, headers)
-    return Answer(_timed(lambda: _size(ask, path, headers), rounds), size / 1000)
 
 
 def _canonical(ask: http.client.HTTPConnection, path: str) -> str:
@@ -185,13 +237,13 @@ def _timed(what: Callable[[], object], rounds: int) -> tuple[float, ...]:
     return tuple(took_ms)
 
 
-def _table(answers: Mapping[int, Mapping[str, Answer]]) -> Table:
-    table = Table("p50, ms", *(f"{size:,} trials" for size in answers), "growth", "kB", title="Growth")
+def table(answers: Mapping[int, Mapping[str, Answer]]) -> Table:
+    rows = Table("p50, ms", *(f"{size:,} trials" for size in answers), "growth", "kB", title="Growth")
     first, last = min(answers), max(answers)
     for name, answer in answers[last].items():
-        growth = f"{answer.ms / answers[first][name].ms:.2f}"
-        table.add_row(name, *(f"{of_size[name].ms:.1f}" for of_size in answers.values()), growth, f"{answer.kb:.0f}")
-    return table
+        growth = f"{median(answer.growth(answers[first][name])):.2f}"
+        rows.add_row(name, *(f"{of_size[name].ms:.1f}" for of_size in answers.values()), growth, f"{answer.kb:.0f}")
+    return rows
 
 
 def _figures(answers: Mapping[int, Mapping[str, Answer]]) -> list[Figure]:
@@ -201,5 +253,5 @@ def _figures(answers: Mapping[int, Mapping[str, Answer]]) -> list[Figure]:
         figures.append(Figure(name, "ms", MOST_MS, answer.rounds_ms))
         figures.append(Figure(f"… uncompressed, {name}", "kB", MOST_KB, (answer.kb,)))
         if answer.ms >= SLOW_ENOUGH_MS:
-            figures.append(Figure(f"… growth, {name}", "×", MOST_GROWTH, (answer.ms / first[name].ms,)))
+            figures.append(Figure(f"… growth, {name}", "×", MOST_GROWTH, answer.growth(first[name])))
     return figures
