@@ -34,10 +34,10 @@ _hints = cache(get_type_hints)
 
 
 class ValueSerializer(serializers.Serializer[Any]):
-    """Shows a frozen dataclass without its functions. Fields declared on the serializer replace or follow those of the
-    dataclass.
+    """Shows a frozen dataclass, or a NamedTuple, without its functions. Fields declared on the serializer replace or
+    follow its own.
 
-    value: the dataclass.
+    value: the class.
     leave_out: names of further fields that are not shown."""
 
     value: type
@@ -46,8 +46,8 @@ class ValueSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Field]:
         declared = super().get_fields()
         hints = _hints(self.value)
-        names = [field.name for field in fields(self.value) if field.name not in self.leave_out]
-        shown = [name for name in names if not _is_function(hints[name])]
+        names = [field.name for field in fields(self.value)] if is_dataclass(self.value) else list(hints)
+        shown = [name for name in names if name not in self.leave_out and not _is_function(hints[name])]
         own = {name: declared.pop(name) if name in declared else field_of(hints[name]) for name in shown}
         return own | declared
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BigIntegerField, Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Cast
 
 from results import models
 from results.domain.errors import restored
@@ -17,7 +18,6 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.plan.recipes import plan_description
 from results.domain.secrets import masked_toml
 from results.models.plans import MissedCause
-from results.models.visible import Visible
 from results.queries.runs.runs import RunRow, list_runs
 from results.queries.shared.ids import NotFound
 from results.queries.shared.words import name_of
@@ -158,11 +158,17 @@ def free_name(wanted: str) -> str:
 
 
 def _plans() -> QuerySet[models.Plan, Any]:
-    latest = models.Run.objects.filter(plan=OuterRef("pk")).order_by("-pk")
+    """Plans by name, with what PlanRow says of their runs. Of these only private ones are counted one by one."""
+    counted = models.RunCount.objects.filter(plan_id=OuterRef("pk"), archived=False).order_by().values("plan_id")
+    private = models.Run.objects.filter(plan=OuterRef("pk"), private=True, archived=False).order_by().values("plan")
+    # A range, and not "equal": else PostgreSQL may look for the last run of a plan among all runs, from the newest on.
+    of_plan = models.Run.objects.filter(plan__gte=OuterRef("pk"), plan__lte=OuterRef("pk"))
+    latest = of_plan.order_by("-plan_id", "-pk")
     listed = latest.filter(archived=False)
     return (
         models.Plan.objects.select_related("schedule__crontab", "created_by")
-        .annotate(run_count=Count("runs", filter=Q(Visible("runs__pk"), runs__archived=False)))
+        .annotate(public_runs=Subquery(counted.annotate(sum=Cast(Sum("runs"), BigIntegerField())).values("sum")))
+        .annotate(private_runs=Subquery(private.annotate(count=Count("pk")).values("count")))
         .annotate(last_run_id=Subquery(listed.values("pk")[:1]), last_state=Subquery(listed.values("state")[:1]))
         .annotate(last_run_at=Subquery(latest.values("created_at")[:1]))
         .order_by("name")
@@ -184,7 +190,7 @@ def _row(plan: Any, failed: models.AuditEntry | None) -> PlanRow:
         name=plan.name,
         description=plan_description(plan.description),
         workload=plan.workload,
-        runs=plan.run_count,
+        runs=(plan.public_runs or 0) + (plan.private_runs or 0),
         last_run_id=plan.last_run_id,
         last_state=plan.last_state or "",
         created_by=plan.created_by.username if plan.created_by else "",

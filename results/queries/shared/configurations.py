@@ -109,7 +109,7 @@ def _contents(
 
 
 def _texts(run_id: int, levels: Mapping[str, Any], dimensions: Mapping[str, Any]) -> dict[str, str]:
-    return _as_texts({**levels, **dimensions, "run": run_id})
+    return as_texts({**levels, **dimensions, "run": run_id})
 
 
 @lru_cache(4_000)
@@ -122,13 +122,8 @@ def _besides_run(texts: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     return frozenset((name, text) for name, text in texts.items() if name != "run")
 
 
-@lru_cache(1_000)
-def texts_of(levels: str) -> Mapping[str, str]:
-    """Return dimension → text of levels that are JSON, each text as a configuration's."""
-    return _as_texts(json.loads(levels))
-
-
-def _as_texts(levels: Mapping[str, Any]) -> dict[str, str]:
+def as_texts(levels: Mapping[str, Any]) -> dict[str, str]:
+    """Return dimension → text of its level."""
     return {name: _text(value) for name, value in levels.items()}
 
 

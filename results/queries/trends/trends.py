@@ -43,9 +43,8 @@ MOST_VALUES = 2_000  # of a trend: an answer of less than a megabyte
 _COMMIT = re.compile(r"(?:[-_.+~]g?)([0-9a-f]{7,40})$")
 
 
-@dataclass(frozen=True)
-class TrendValue:
-    """One replicate.
+class TrendValue(NamedTuple):
+    """One replicate. A tuple, as a trend has thousands.
 
     at: when its attempt began."""
 
@@ -329,7 +328,7 @@ def _point(level: str, rows: Sequence[_Replicate]) -> TrendPoint:
     return TrendPoint(
         level=level,
         at=rows[0].at,
-        versions=sorted_levels([row.version for row in rows], VERSION),
+        versions=sorted_levels(dict.fromkeys(row.version for row in rows), VERSION),
         runs=tuple(dict.fromkeys(row.run_id for row in rows)),
         median=median(row.value for row in rows),
         values=tuple(row.shown() for row in rows),

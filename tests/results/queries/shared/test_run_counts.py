@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from io import StringIO
 from typing import Any
@@ -16,10 +17,13 @@ from django.test.utils import CaptureQueriesContext
 
 from results import models, run_counts, sql
 from results.domain.states import Standing
+from results.queries.runs.plans import list_plans, plan_detail
 from results.queries.shared.run_filter import Archived, RunFilter, count_runs, kept_runs, run_filter_choices
+from results.queries.trends.families import MOST_RUNS, TrendSelection, followed_runs
 from results.queries.trends.trends import followed
 from results.viewer import Viewer, read_as
 from tests import factories
+from tests.query_plans import plan_of
 from tests.results.test_ranges import own_database
 from tests.run_counts import kept_counts, right_counts
 
@@ -141,6 +145,47 @@ def test_counts_are_mended_after_whoever_is_changing_a_run_has_done(runs: list[m
 
 
 @pytest.mark.django_db
+def test_as_many_runs_are_followed_as_are_named(runs: list[models.Run]) -> None:
+    """By counts that are kept, and one by one between days."""
+    models.Run.objects.filter(pk=runs[0].pk).update(tags=["paper"], started_at="2026-03-01T12:00:00Z")
+    models.Run.objects.filter(pk=runs[1].pk).update(standing=Standing.EXPLORATORY, started_at="2026-03-02T12:00:00Z")
+    models.Run.objects.filter(pk=runs[2].pk).update(archived=True)
+    publish(runs[3])
+    factories.run(factories.member("ada"), runs[0].plan, private=True)
+    filters = (
+        RunFilter(),
+        RunFilter(agents=("db1",)),
+        RunFilter(agents=("db2",)),
+        RunFilter(tags=("paper", "talk")),
+        RunFilter(since=date(2026, 3, 1), until=date(2026, 3, 2)),
+        RunFilter(tags=("paper",), since=date(2026, 3, 2)),
+    )
+    for chosen in filters:
+        of_plan = followed_runs(TrendSelection(plan="nightly", runs=chosen))
+        named = kept_runs(replace(chosen, plans=("nightly",)), published=False)
+        assert (of_plan.ids, of_plan.kept, of_plan.exploratory) == (named.ids, len(named.ids), named.exploratory)
+        of_workload = followed_runs(TrendSelection(workload="pgbench", runs=chosen))
+        named = kept_runs(chosen, ("pgbench",), published=False)
+        assert (of_workload.ids, of_workload.kept, of_workload.exploratory) == (
+            named.ids,
+            len(named.ids),
+            named.exploratory,
+        )
+    assert followed_runs(TrendSelection(workload="pgbench")).kept == 2
+    assert followed_runs(TrendSelection(plan="weekly")).kept == 0
+
+
+@pytest.mark.django_db
+def test_plans_are_listed_with_the_number_of_their_runs_that_the_viewer_may_see(runs: list[models.Run]) -> None:
+    ada, grace = factories.member("ada"), factories.member("grace")
+    factories.run(ada, runs[0].plan, private=True)
+    models.Run.objects.filter(pk=runs[2].pk).update(archived=True)
+    for viewer, nightly in ((Viewer(ada.pk), 3), (Viewer(grace.pk), 2), (Viewer(), 2)):
+        read_as(lambda viewer=viewer: viewer)
+        assert [(row.name, row.runs) for row in list_plans()] == [("nightly", nightly), ("weekly", 0)]
+
+
+@pytest.mark.django_db
 def test_as_many_runs_are_counted_as_are_named(runs: list[models.Run]) -> None:
     models.Run.objects.filter(pk=runs[0].pk).update(tags=["paper"], started_at="2026-03-01T12:00:00Z")
     models.Run.objects.filter(pk=runs[1].pk).update(standing=Standing.EXPLORATORY)
@@ -203,6 +248,8 @@ def test_nobody_waits_for_a_count_that_another_transaction_changes(runs: list[mo
 
 @pytest.mark.django_db
 def test_choices_and_counts_do_not_read_all_runs(runs: list[models.Run]) -> None:
+    plan_id = runs[0].plan_id
+    assert plan_id is not None
     sql.execute(
         "INSERT INTO results_run SELECT (jsonb_populate_record(run, jsonb_build_object('id', 10000 + number))).*"
         " FROM results_run AS run CROSS JOIN generate_series(1, 2000) AS number WHERE run.id = %(run)s",
@@ -213,10 +260,15 @@ def test_choices_and_counts_do_not_read_all_runs(runs: list[models.Run]) -> None
         assert run_filter_choices().plans[1] == ("nightly", 2002)
         assert count_runs(RunFilter(plans=("nightly",), agents=("db1",))).kept == 2002
         assert [one.runs for one in followed() if one.plan == "nightly"] == [2002]
+        assert [row.runs for row in list_plans() if row.name == "nightly"] == [2002]
+        assert plan_detail(plan_id, runs=3).row.runs == 2002
     for query in asked.captured_queries:
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query['sql']}")
-            assert runs_read(cursor.fetchone()[0][0]["Plan"]) < 10, query["sql"]
+        assert runs_read(plan_of(query["sql"])) < 10, query["sql"]
+    with CaptureQueriesContext(connection) as asked:
+        assert followed_runs(TrendSelection(plan="nightly")).kept == 2002
+        assert followed_runs(TrendSelection(workload="pgbench")).kept == 2005
+    for query in asked.captured_queries:
+        assert runs_read(plan_of(query["sql"])) < MOST_RUNS + 10, query["sql"]
 
 
 def runs_read(node: Mapping[str, Any]) -> float:

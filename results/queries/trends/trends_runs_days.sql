@@ -1,0 +1,4 @@
+-- What is asked of a run besides.
+run.publication_id IS NULL AND NOT run.private
+AND (%(since)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date >= %(since)s)
+AND (%(until)s::date IS NULL OR (run.started_at AT TIME ZONE 'UTC')::date <= %(until)s)
