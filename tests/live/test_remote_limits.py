@@ -33,6 +33,7 @@ async def folder(remote: Remote, address: Address) -> AsyncIterator[str]:
     await remote.run("mkdir", "-p", path)
     yield path
     await sweep(remote)
+    assert (await remote.run("ls", f"{address.work_dir}/jobs")).stdout == ""
 
 
 async def peak(address: Address, tmp_path: Path, method: str, *words: str) -> dict[str, Any]:
@@ -115,11 +116,11 @@ async def test_files_of_a_folder_are_bounded_together(remote: Remote, folder: st
 async def test_a_name_that_leads_out_of_a_folder_is_refused(
     remote: Remote, folder: str, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """As a hostile find(1) prints it."""
+    """As a hostile find(1) prints it. The folder is removed with the usual one."""
     await remote.put(f"{folder}/find", f"#!/bin/sh\nprintf '{name}\\0'\n", 0o755)
     path = (await remote.script("echo $PATH")).stdout.strip()
-    monkeypatch.setattr("workers.remote.connection._LOCALE", f"PATH={folder}:{path}")
-    with pytest.raises(AgentError, match="cannot be copied"):
+    with monkeypatch.context() as with_hostile_find, pytest.raises(AgentError, match="cannot be copied"):
+        with_hostile_find.setattr("workers.remote.connection._LOCALE", f"PATH={folder}:{path}")
         await remote.fetch_folder(folder, lambda path: tmp_path / path)
     assert list(tmp_path.iterdir()) == []
 
