@@ -241,8 +241,9 @@ def table(answers: Mapping[int, Mapping[str, Answer]]) -> Table:
     rows = Table("p50, ms", *(f"{size:,} trials" for size in answers), "growth", "kB", title="Growth")
     first, last = min(answers), max(answers)
     for name, answer in answers[last].items():
-        growth = f"{median(answer.growth(answers[first][name])):.2f}"
-        rows.add_row(name, *(f"{of_size[name].ms:.1f}" for of_size in answers.values()), growth, f"{answer.kb:.0f}")
+        smaller = answers[first][name]
+        p50 = (f"{of_size[name].ms:.1f}" for of_size in answers.values())
+        rows.add_row(name, *p50, f"{median(answer.growth(smaller)):.2f}", f"{smaller.kb:.0f} → {answer.kb:.0f}")
     return rows
 
 
