@@ -119,9 +119,10 @@ async def test_a_name_that_leads_out_of_a_folder_is_refused(
     """As a hostile find(1) prints it. The folder is removed with the usual one."""
     await remote.put(f"{folder}/find", f"#!/bin/sh\nprintf '{name}\\0'\n", 0o755)
     path = (await remote.script("echo $PATH")).stdout.strip()
-    with monkeypatch.context() as with_hostile_find, pytest.raises(AgentError, match="cannot be copied"):
+    with monkeypatch.context() as with_hostile_find:
         with_hostile_find.setattr("workers.remote.connection._LOCALE", f"PATH={folder}:{path}")
-        await remote.fetch_folder(folder, lambda path: tmp_path / path)
+        with pytest.raises(AgentError, match="cannot be copied"):
+            await remote.fetch_folder(folder, lambda path: tmp_path / path)
     assert list(tmp_path.iterdir()) == []
 
 
