@@ -1,5 +1,5 @@
-"""Whether the counts of runs, which triggers keep, are right; and how they become so where the triggers did not run, as
-with `session_replication_role = replica`, TRUNCATE, or a copy of the tables by hand."""
+"""Whether the counts of runs, which triggers keep, are right; and how they become so where the triggers did not fire,
+as with `session_replication_role = replica` or TRUNCATE, or fired while `results_runcount` was loaded as well."""
 
 from __future__ import annotations
 
@@ -37,5 +37,9 @@ def mend() -> int:
     """Make the counts right; return for how many kinds they were wrong. Meanwhile runs can be read, and whoever changes
     one waits."""
     sql.execute("LOCK TABLE results_run IN SHARE ROW EXCLUSIVE MODE")
-    columns = ", ".join(field.name for field in fields(_Kind))
-    return sql.execute(f"INSERT INTO results_runcount ({columns}) {sql.load(__file__)}")
+    wrong = miscounted()
+    if wrong:
+        sql.execute("DELETE FROM results_runcount")  # then all counts are too small, by what they have to be
+        columns = ", ".join(field.name for field in fields(_Kind))
+        sql.execute(f"INSERT INTO results_runcount ({columns}) {sql.load(__file__)}")
+    return wrong

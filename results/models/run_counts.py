@@ -8,9 +8,9 @@ from django.db import models
 
 class RunCount(models.Model):
     """A number of runs that are alike in all by which pages filter and count. Triggers of `results_run` keep them
-    (migration 0047); nothing else writes here. Rows of runs that are alike add up: who would have to wait for another
-    transaction to change a row inserts one more, and its number may be below zero. Private and imported runs are not
-    counted: pages over everything leave them out.
+    (migration 0047); besides only `results.run_counts` writes here, where they did not. Rows of runs that are alike
+    add up: who would have to wait for another transaction to change a row inserts one more, and its number may be
+    below zero. Private and imported runs are not counted: pages over everything leave them out.
 
     plan_id: 0 of runs that have none, and of published ones
     name: of runs that have no plan; '' of all others

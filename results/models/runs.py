@@ -72,6 +72,7 @@ class Run(models.Model):
             models.Index(fields=["state"], name="run_by_state"),
             models.Index(fields=["plan", "id"], name="run_by_plan"),
             models.Index(fields=["plan", "started_at"], name="run_by_start"),
+            models.Index(fields=["workload", "id"], name="run_by_workload"),
             models.Index(fields=["id"], name="run_in_making", condition=models.Q(making=True)),
             models.Index(fields=["created_by"], condition=Q(private=True), name="run_private"),
         ]

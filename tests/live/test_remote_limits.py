@@ -29,11 +29,13 @@ _GROWTH_BYTES = 100 * MIB  # twice what a command may print, once in chunks and 
 @pytest.fixture
 async def folder(remote: Remote, address: Address) -> AsyncIterator[str]:
     """A folder on the agent."""
-    path = f"{address.work_dir}/jobs/limits"
-    await remote.run("mkdir", "-p", path)
-    yield path
+    jobs = f"{address.work_dir}/jobs"
+    await remote.run("mkdir", "-p", jobs)
+    before = (await remote.run("ls", jobs)).stdout.splitlines()
+    await remote.run("mkdir", f"{jobs}/limits")
+    yield f"{jobs}/limits"
     await sweep(remote)
-    assert (await remote.run("ls", f"{address.work_dir}/jobs")).stdout == ""
+    assert set((await remote.run("ls", jobs)).stdout.splitlines()) <= set(before)
 
 
 async def peak(address: Address, tmp_path: Path, method: str, *words: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Serializers of frozen dataclasses: a field for each of theirs, by its type."""
+"""Serializers of frozen dataclasses and NamedTuples: a field for each of theirs, by its type."""
 
 from __future__ import annotations
 
@@ -46,10 +46,17 @@ class ValueSerializer(serializers.Serializer[Any]):
     def get_fields(self) -> dict[str, Field]:
         declared = super().get_fields()
         hints = _hints(self.value)
-        names = [field.name for field in fields(self.value)] if is_dataclass(self.value) else list(hints)
-        shown = [name for name in names if name not in self.leave_out and not _is_function(hints[name])]
+        names = [name for name in _names(self.value) if name not in self.leave_out]
+        shown = [name for name in names if not _is_function(hints[name])]
         own = {name: declared.pop(name) if name in declared else field_of(hints[name]) for name in shown}
         return own | declared
+
+
+def _names(value: type) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass or NamedTuple; none of any other class."""
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    return getattr(value, "_fields", ())
 
 
 def _is_function(hint: Any) -> bool:
@@ -66,11 +73,12 @@ _PLAIN: dict[type, type[Field]] = {
 
 
 def field_of(hint: Any, **options: Any) -> Field:
-    """The field for a type: plain ones, `X | None`, tuples, mappings, and dataclasses as objects of their own."""
+    """The field for a type: plain ones, `X | None`, tuples, mappings, and dataclasses and NamedTuples as objects of
+    their own."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in _OF_SEVERAL:
         return _OF_SEVERAL[origin](arguments)
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and _names(hint):
         return serializer_of(hint)(read_only=True, **options)
     kind = str if isinstance(hint, type) and issubclass(hint, StrEnum) else hint
     if kind not in _PLAIN:
@@ -104,6 +112,6 @@ _OF_SEVERAL = {Union: _union, UnionType: _union, tuple: _tuple, Mapping: _mappin
 
 @cache
 def serializer_of(value: type) -> type[ValueSerializer]:
-    """The plain serializer of a dataclass that needs nothing more."""
+    """The plain serializer of a dataclass or NamedTuple that needs nothing more."""
     name = value.__name__.removesuffix("Row") + "Serializer"
     return type(name, (ValueSerializer,), {"value": value, "__doc__": value.__doc__})

@@ -25,7 +25,7 @@ TEITEN, THIS = "teiten", "this"  # which Teiten measured it, and that level of i
 AXES = (DATE, VERSION, COMMIT)
 MOST_LINES = 12
 MOST_RUNS = 400  # of a line, which are as many points as changes of level are sought in
-_OF_VERSIONS = ("run", "version", "major")  # what configurations of a family differ in
+_DIFFERENT_WITHIN = ("run", "version", "major")  # what configurations of a family differ in
 MOST_CONFIGURATIONS = 1_000  # of the newest runs, of which families are known
 _FIRST_SERIES = (INSTALLATION, "access_method", "topology")
 _MOST_NAMES = 20
@@ -161,7 +161,7 @@ def _texts(levels: str, dimensions: str, teiten: str) -> Mapping[str, str]:
     installation = of_levels.get(INSTALLATION)
     every = {**of_levels, **of_dimensions, TEITEN: teiten}
     every[INSTALLATION] = of_dimensions.get("major") if installation is None else installation
-    return as_texts({name: level for name, level in every.items() if name not in _OF_VERSIONS})
+    return as_texts({name: level for name, level in every.items() if name not in _DIFFERENT_WITHIN})
 
 
 def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Family]:
@@ -175,7 +175,7 @@ def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Fa
 
 
 def followed_runs(selection: TrendSelection) -> FollowedRuns:
-    """Return the kept runs of the selection's plan and workload. One query, which reads all of them only where days are
+    """Return the kept runs of the selection's plan and workload. One query, which counts them one by one where days are
     chosen."""
     chosen = selection.runs
     parameters = {
@@ -190,7 +190,7 @@ def followed_runs(selection: TrendSelection) -> FollowedRuns:
         "most": MOST_RUNS + 1,
     }
     query = sql.load(__file__, "trends_runs")
-    for name in ("conditions", "days"):
+    for name in ("conditions", "public"):
         query = query.replace(f"{{{name}}}", sql.load(__file__, f"trends_runs_{name}"))
     return sql.rows(FollowedRuns, query, parameters)[0]
 

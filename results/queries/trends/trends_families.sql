@@ -1,6 +1,6 @@
 -- One row a configuration family of some runs (the newest first), with the levels and dimensions of one of its
--- configurations: they are equal in all of them but for versions (family_of in migration 0033). Of so many runs, from the
--- newest on, that they have about `most` configurations.
+-- configurations: what both together say is equal in all of them but for versions (family_of in migration 0033). Of so
+-- many runs, from the newest on, that they have about `most` configurations.
 -- The agents of a run from another Teiten are others, whatever they are called: `teiten` tells them apart, by the run
 -- where the address of the other one is not known.
 WITH sizes AS (
@@ -15,14 +15,10 @@ members AS MATERIALIZED (
     SELECT
         configuration.id, configuration.run_id, configuration.family,
         coalesce(nullif(source.address, ''), 'of run ' || source.run_id, 'this') AS teiten,
-        coalesce(done.trials, 0) AS trials,
+        (SELECT count(*) FROM results_trial WHERE configuration_id = configuration.id AND state = 'done') AS trials,
         (SELECT string_agg(key, E'\n') FROM jsonb_object_keys(configuration.levels) AS key) AS factors
     FROM sizes
     JOIN results_configuration AS configuration ON configuration.run_id = sizes.id
-    LEFT JOIN LATERAL (
-        SELECT configuration_id, count(*) AS trials FROM results_trial
-        WHERE run_id = sizes.id AND state = 'done' GROUP BY configuration_id
-    ) AS done ON done.configuration_id = configuration.id
     LEFT JOIN results_runimport AS source ON source.run_id = sizes.id
     WHERE %(most)s::int IS NULL OR sizes.newer < %(most)s
 ),

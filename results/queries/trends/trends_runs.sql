@@ -6,7 +6,7 @@ SELECT
     coalesce(sum(runs) FILTER (WHERE standing = 'exploratory'), 0)::bigint AS exploratory,
     array(
         SELECT run.id FROM results_run AS run
-        WHERE {conditions} AND {days} AND run.standing = 'kept'
+        WHERE {conditions} AND {public} AND run.standing = 'kept'
             AND (%(before)s::bigint IS NULL OR run.id < %(before)s)
         ORDER BY run.id DESC LIMIT %(most)s
     ) AS ids
@@ -15,5 +15,5 @@ FROM (
     WHERE NOT %(by_day)s AND {conditions} AND NOT run.published
     UNION ALL
     SELECT run.standing, 1 FROM results_run AS run
-    WHERE %(by_day)s AND {conditions} AND {days}
+    WHERE %(by_day)s AND {conditions} AND {public}
 ) AS counted

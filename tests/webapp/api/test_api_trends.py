@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from rest_framework.serializers import ListSerializer
 
 from results.queries.trends import trends
 from tests import histories
 from webapp.api.trends import TrendPointSerializer, TrendValueSerializer
+from webapp.api.values import serializer_of
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +56,9 @@ def test_what_is_no_number_of_a_run_is_an_error(client: Client, text: str) -> No
     histories.months(histories.nightly(), [8000.0])
     answer = client.get("/api/v1/trends/", {"plan": "nightly", "before": text})
     assert (answer.status_code, answer.json()["error"]["where"]) == (400, "before")
+
+
+def test_a_value_is_an_object_with_names_wherever_a_point_is_shown() -> None:
+    values = serializer_of(trends.TrendPoint)().fields["values"]
+    assert isinstance(values, ListSerializer)
+    assert tuple(values.child.fields) == trends.TrendValue._fields

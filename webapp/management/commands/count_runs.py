@@ -20,8 +20,8 @@ class Command(WarehouseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if mended := run_counts.mend():
             text = ngettext(
-                "The count of {n:,} kind of runs was wrong, and is right now.",
-                "The counts of {n:,} kinds of runs were wrong, and are right now.",
+                "{n:,} count of runs was wrong, and is right now.",
+                "{n:,} counts of runs were wrong, and are right now.",
                 mended,
             )
             self.stdout.write(text.format(n=mended))

@@ -120,11 +120,9 @@ def _warehouse() -> Iterator[Finding]:
 
 def _run_counts() -> Finding:
     if wrong := run_counts.miscounted():
-        text = _(
-            "the counts of {number} kinds of runs are wrong, and so is what lists say of them: manage.py count_runs",
-            number=wrong,
+        return False, _(
+            "counts of runs are wrong ({number}), and so is what lists say: manage.py count_runs", number=wrong
         )
-        return False, text
     return True, _("the counts of runs are right")
 
 
