@@ -155,8 +155,8 @@ class _StoredFamily(NamedTuple):
 
 @lru_cache(1_000)
 def _texts(levels: str, dimensions: str, teiten: str) -> Mapping[str, str]:
-    """Return what is equal in all configurations of a family, by one of them. PostgreSQL would take four times as long
-    to merge and write it."""
+    """Return what is equal in all configurations of a family, by one of them. To merge it PostgreSQL would take as long
+    as for all else of the query: 10 ms for 300 families."""
     of_levels, of_dimensions = json.loads(levels), json.loads(dimensions)
     installation = of_levels.get(INSTALLATION)
     every = {**of_levels, **of_dimensions, TEITEN: teiten}
