@@ -52,7 +52,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Served:
+class _Served:
     """A warehouse and the connection to its gunicorn. addresses: what is asked, by name, as a page writes its query.
     visitor: the header by which a visitor is known."""
 
@@ -69,9 +69,9 @@ def measure(rounds: int, seconds: float, console: Console) -> list[Figure]:
         for port, size in enumerate(SIZES, start=PORT):
             stack.enter_context(own_database(f"bench_{size}"))
             made_a_second = (_fill(size, console),)
-            warehouses[size] = stack.enter_context(served(port))
-        answers = asked_in_turn(warehouses, rounds)
-    console.print(table(answers))
+            warehouses[size] = stack.enter_context(_served(port))
+        answers = _asked_in_turn(warehouses, rounds)
+    console.print(_table(answers))
     return [
         Figure("made up", "measurements/s", MEASUREMENTS_A_SECOND, made_a_second, at_least=True),
         *_figures(answers),
@@ -89,12 +89,12 @@ def _fill(trials: int, console: Console) -> float:
 
 
 @contextmanager
-def served(port: int) -> Iterator[Served]:
+def _served(port: int) -> Iterator[_Served]:
     """The warehouse that Django is connected to, by a gunicorn of one process."""
     with gunicorn(workers=1, port=port):
         ask = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         canonical = {name: _canonical(ask, path) for name, path in addresses().items()}
-        yield Served(connection.settings_dict["NAME"], ask, canonical, _visitor(ask))
+        yield _Served(connection.settings_dict["NAME"], ask, canonical, _visitor(ask))
 
 
 def addresses() -> Mapping[str, str]:
@@ -161,7 +161,7 @@ def addresses() -> Mapping[str, str]:
     return pages | {f"{name} (API)": f"/api/v1/{path}" for name, path in api.items()}
 
 
-def asked_in_turn(warehouses: Mapping[int, Served], rounds: int) -> dict[int, dict[str, Answer]]:
+def _asked_in_turn(warehouses: Mapping[int, _Served], rounds: int) -> dict[int, dict[str, Answer]]:
     """Return the answers by the warehouse's size and by name."""
     answers: dict[int, dict[str, Answer]] = {size: {} for size in warehouses}
     for name in next(iter(warehouses.values())).addresses:
@@ -180,7 +180,7 @@ def asked_in_turn(warehouses: Mapping[int, Served], rounds: int) -> dict[int, di
     return answers
 
 
-def _in_turn(warehouses: Mapping[int, Served], name: str, rounds: int, anew: bool) -> dict[int, Answer]:
+def _in_turn(warehouses: Mapping[int, _Served], name: str, rounds: int, anew: bool) -> dict[int, Answer]:
     """anew: not as it was kept."""
     requests = {}
     for size, warehouse in warehouses.items():
@@ -240,7 +240,7 @@ def _timed(what: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
-def table(answers: Mapping[int, Mapping[str, Answer]]) -> Table:
+def _table(answers: Mapping[int, Mapping[str, Answer]]) -> Table:
     rows = Table("p50, ms", *(f"{size:,} trials" for size in answers), "growth", "kB", title="Growth")
     first, last = min(answers), max(answers)
     for name, answer in answers[last].items():

@@ -32,7 +32,7 @@ async def folder(remote: Remote, address: Address) -> AsyncIterator[str]:
     jobs = f"{address.work_dir}/jobs"
     await remote.run("mkdir", "-p", jobs)
     before = (await remote.run("ls", jobs)).stdout.splitlines()
-    await remote.run("mkdir", f"{jobs}/limits")
+    await remote.run("mkdir", "-p", f"{jobs}/limits")
     yield f"{jobs}/limits"
     await sweep(remote)
     assert set((await remote.run("ls", jobs)).stdout.splitlines()) <= set(before)
