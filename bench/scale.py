@@ -33,7 +33,10 @@ MOST_MS, MOST_GROWTH, MOST_KB = 60.0, 1.5, 1000.0
 SLOW_ENOUGH_MS = 10.0  # of what takes less, growth says nothing
 MEASUREMENTS_A_SECOND = 20_000
 REAPER = "the reaper's query"
-KEPT = ("comparison of two runs", "why", "comparison (API)")  # answers that a process gives again while they hold
+KEPT = (  # answers that a process gives again while they hold
+    *("comparison of two runs", "why", "trends of a plan", "two of their lines", "trends of a workload"),
+    *("comparison (API)", "trends of a plan (API)", "trends of a workload (API)"),
+)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from django.utils.translation import get_language
 from rest_framework.request import Request
 
 from results.domain.statistics.verdict import RULE
-from results.queries.comparison.freshness import NOTHING_KNOWN, Freshness, freshness
+from results.queries.comparison.freshness import NOTHING_KNOWN, freshness
 from webapp import urlstate
 from webapp.access import scope_of
 
@@ -58,8 +58,8 @@ def conditional_page(latest: int = 0) -> Callable[[Callable[..., HttpResponseBas
             runs = urlstate.runs_of(request.META["QUERY_STRING"])
             if not runs:
                 return page(request, NOTHING_KNOWN)
-            data_state = freshness(runs, latest)
-            return conditional_response(request, data_state, lambda: page(request, data_state))
+            known = freshness(runs, latest)
+            return conditional_response(request, known.state, lambda: page(request, known))
 
         return page_unless_cached
 
@@ -67,12 +67,14 @@ def conditional_page(latest: int = 0) -> Callable[[Callable[..., HttpResponseBas
 
 
 def conditional_response(
-    request: HttpRequest | Request, data_state: Freshness, make: Callable[[], HttpResponseBase]
+    request: HttpRequest | Request, data_state: str, make: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
     """Return 304 where the visitor has the response already; else the one that this process gave the same visitor
     before under the same ETag; else make it. With the ETag to ask for it again.
 
     Waiting messages are shown by a new page: with any, nothing that the visitor has is up to date.
+
+    data_state: a text that is another one as soon as the response could be
     """
     etag = _etag(request, data_state)
     django_request = request._request if isinstance(request, Request) else request
@@ -110,7 +112,7 @@ def _kept(request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase])
     return response
 
 
-def _etag(request: HttpRequest | Request, data_state: Freshness) -> str:
+def _etag(request: HttpRequest | Request, data_state: str) -> str:
     """Return the ETag of a response that depends on address, visitor, data and this version of Teiten."""
     visitor = request.user.pk, scope_of(request.user), request.META.get("CSRF_COOKIE", "")
     headers = [request.headers.get(name, "") for name in _VARYING_HEADERS]
@@ -119,7 +121,7 @@ def _etag(request: HttpRequest | Request, data_state: Freshness) -> str:
         get_language(),
         *visitor,
         *headers,
-        data_state.state,
+        data_state,
         RULE,
         _software_changed_ns(),
     )

@@ -268,7 +268,7 @@ class Comparisons(Endpoint):
                 answer["facts"] = shown_facts(request, trials)
             return Response(answer)
 
-        return conditional_response(request, known, made)
+        return conditional_response(request, known.state, made)
 
 
 def _wants_facts(request: Request) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any
 
+from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -16,10 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from results import models
-from results.queries.trends.families import FamilyFacet
+from results.queries.trends.families import FamilyFacet, followed_runs
 from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
+from results.queries.trends.trends_state import trends_state
 from webapp.api.common import RUN_FILTER, Endpoint, Links, OrjsonRenderer, address, address_form
 from webapp.api.values import ValueSerializer
+from webapp.conditional import conditional_response
 from webapp.trends import state as trendstate
 
 LINKS = {
@@ -159,5 +162,7 @@ class Trends(Endpoint):
             _text("filter.<dimension>", "Values let through, with commas between them."),
         ],
     )
-    def retrieve(self, request: Request) -> Response:
-        return self.respond(trend(trendstate.read(request.META.get("QUERY_STRING", ""))))
+    def retrieve(self, request: Request) -> HttpResponseBase:
+        selection = trendstate.read(request.META.get("QUERY_STRING", ""))
+        runs = followed_runs(selection)
+        return conditional_response(request, trends_state(runs), lambda: self.respond(trend(selection, runs)))

@@ -204,7 +204,7 @@ class Whys(Endpoint):
         """Return a cell and its baseline, both with everything that their trials measured."""
         selection = urlstate.read(request.META.get("QUERY_STRING", ""), PLACE)
         known = freshness(selection.runs)
-        return conditional_response(request, known, lambda: self._why(request, selection, known))
+        return conditional_response(request, known.state, lambda: self._why(request, selection, known))
 
     def _why(self, request: Request, selection: Selection, known: Freshness) -> Response:
         with missing_is_404():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -23,13 +23,12 @@ from results.domain.statistics.verdict import Kind
 from results.domain.units import format_number, format_quantity, scale_for
 from results.models.audit import Scope
 from results.queries.shared.configurations import ConfigurationRow, configurations
-from results.queries.shared.run_filter import run_filter_choices
+from results.queries.shared.run_filter import RunFilterChoices, run_filter_choices
 from results.queries.shared.side_by_side import RUN, VERSION, side_by_side
 from results.queries.trends.annotations import AnnotationRow, list_annotations
 from results.queries.trends.environment_changes import EnvironmentChange
 from results.queries.trends.families import (
     DATE,
-    NO_RUNS,
     Family,
     TrendSelection,
     choose,
@@ -39,10 +38,12 @@ from results.queries.trends.families import (
     shortest,
 )
 from results.queries.trends.trends import Followed, Shift, Trend, TrendLine, TrendPoint, followed, trend_of
+from results.queries.trends.trends_state import trends_state
 from webapp import run_filter
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import axis_words, logarithmic, trends_figure
+from webapp.conditional import conditional_response
 from webapp.language import joined
 from webapp.links import difference_url, trial_url, trial_urls
 from webapp.pages.common import moment, wants_fragment
@@ -57,28 +58,59 @@ MOST_TRIALS = 40  # of a cell, that are named
 MOST_ENVIRONMENTS = 20
 
 
+@dataclass(frozen=True)
+class _Around:
+    """What a page shows around a trend.
+
+    now: the minute, for who may annotate; '' for others, whose page is the same later."""
+
+    annotations: Sequence[AnnotationRow]
+    run_choices: RunFilterChoices
+    now: str
+
+
 @require_safe
 @missing_is_404()
-def index(request: HttpRequest) -> HttpResponse:
-    query = request.META["QUERY_STRING"]
-    selection = trendstate.read(query)
-    runs = followed_runs(selection) if selection.plan or selection.workload else NO_RUNS
-    known = known_families(selection, runs) if selection.plan or selection.workload else []
-    selection = shortest(_without_leftovers(selection, known, request.GET), known)
-    short = trendstate.write(selection)
+def index(request: HttpRequest) -> HttpResponseBase:
+    selection = trendstate.read(request.META["QUERY_STRING"])
+    if not (selection.plan or selection.workload):
+        return _page(request, selection, [], lambda chosen: _choices(followed()))
+    runs = followed_runs(selection)
+    around = _Around(
+        annotations=list_annotations(plan=selection.plan),
+        run_choices=run_filter_choices(),
+        now=f"{datetime.now(UTC):%Y-%m-%dT%H:%M}" if allows(scope_of(request.user), Scope.PUBLISH) else "",
+    )
+
+    def made() -> HttpResponse:
+        known = known_families(selection, runs)
+
+        def context_of(chosen: TrendSelection) -> dict[str, Any]:
+            trend = trend_of(runs, choose(chosen, known))
+            return {**_context(trend, chosen, around, request), **_other_runs(chosen, trend.earlier)}
+
+        return _page(request, selection, known, context_of)
+
+    return conditional_response(request, f"{trends_state(runs)}\n{around}", made)
+
+
+def _page(
+    request: HttpRequest,
+    selection: TrendSelection,
+    known: Sequence[Family],
+    context_of: Callable[[TrendSelection], dict[str, Any]],
+) -> HttpResponse:
+    """Return the page of a selection, or the way to its shortest address.
+
+    context_of: what its template takes, by the shortest selection."""
+    chosen = shortest(_without_leftovers(selection, known, request.GET), known)
+    short = trendstate.write(chosen)
     fragment = wants_fragment(request)
     address = reverse("trends") + (f"?{short}" if short else "")
-    if not fragment and short != query:
+    if not fragment and short != request.META["QUERY_STRING"]:
         return redirect(address)
-    context = {"selection": selection, "query": short}
-    if selection.plan or selection.workload:
-        trend = trend_of(runs, choose(selection, known))
-        context |= _context(trend, list_annotations(plan=selection.plan), request, short)
-        context |= _other_runs(selection, trend.earlier)
-    else:
-        context |= _choices(followed())
     template = "trends/_trends.html" if fragment else "trends/index.html"
-    response = render(request, template, context)
+    response = render(request, template, {"selection": chosen, "query": short, **context_of(chosen)})
     response["HX-Push-Url"] = address
     return response
 
@@ -170,11 +202,12 @@ class LevelRow:
     cells: tuple[LevelCell | None, ...]
 
 
-def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRequest, short: str) -> dict[str, Any]:
+def _context(trend: Trend, shortest_selection: TrendSelection, around: _Around, request: HttpRequest) -> dict[str, Any]:
+    """shortest_selection: the selection without what holds anyway."""
     metric = localized(trend.metric.label)
     names = [line.name or metric for line in trend.lines]
     which = joined(text for text in (trend.selection.label, trend.selection.node) if text)
-    figure = trends_figure(trend, annotations, trial_url=trial_urls(), difference_url=difference_url)
+    figure = trends_figure(trend, around.annotations, trial_url=trial_urls(), difference_url=difference_url)
     return {
         "trend": trend,
         "chosen": trend.selection,
@@ -185,15 +218,15 @@ def _context(trend: Trend, annotations: Sequence[AnnotationRow], request: HttpRe
         "names": names,
         "logarithmic": logarithmic(trend),
         "by_date": trend.selection.x == DATE,
-        "annotations": [(one, may_remove(request, one.author_id)) for one in annotations],
+        "annotations": [(one, may_remove(request, one.author_id)) for one in around.annotations],
         "may_annotate": allows(scope_of(request.user), Scope.PUBLISH),
-        "now": datetime.now(UTC),
+        "now": around.now,
         "chooser": chooser(trend),
-        "run_filter": run_filter.form(trend.selection.runs, run_filter_choices(), leave_out=[run_filter.PLAN]),
+        "run_filter": run_filter.form(trend.selection.runs, around.run_choices, leave_out=[run_filter.PLAN]),
         "counts": trend,
         "what": gettext("{metric} ({which})").format(metric=metric, which=which) if which else metric,
         "x": axis_words(trend.selection.x),
-        "json": f"{reverse('api:trends')}?{short}",
+        "json": f"{reverse('api:trends')}?{trendstate.write(shortest_selection)}",
         **_environments(trend),
         **_levels(trend),
     }
