@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,11 +12,13 @@ from django.core.cache import caches
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from results import models
+from results import models, runs
 from results.models.audit import Role
 from tests import factories
 from webapp import conditional
+from workers.dispatch import finish
 
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
 PAGES = (
@@ -65,6 +68,22 @@ def test_it_is_made_anew_where_something_has_changed(done: models.Run, path: str
     trial = done.trials.latest("pk")
     factories.finish(trial, 7_777_777)
     assert client.get(path).content != first.content
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/trends/?workload=pgbench", "/api/v1/trends/?workload=pgbench"])
+def test_of_trials_that_end_at_one_time_the_last_to_be_committed_is_shown(db: None, path: str) -> None:
+    run = factories.finished_run()
+    runs.add_blocks(run.pk, 1, "someone")
+    for trial in run.trials.filter(state="waiting"):
+        factories.store(trial)
+    first, second = run.trials.filter(state="running")[:2]
+    client, path, now = visitor(), path.format(run=run.pk), timezone.now()
+    finish(first.attempts.get().pk, None, now)
+    assert queries_of(client, path)
+    assert len(queries_of(client, path)) <= 4
+    finish(second.attempts.get().pk, None, now - timedelta(milliseconds=1))
+    assert run.trials.filter(state="running").exists()
+    assert len(queries_of(client, path)) > 4
 
 
 def test_a_reload_without_the_browsers_cache_makes_it_anew(done: models.Run) -> None:
