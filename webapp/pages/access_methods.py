@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import MOST_BUILDS, checked_attempts, held_capabilities, matrix_of
+from results.queries.agents.capabilities import checked_attempts, held_capabilities
 from results.queries.presets.access_method_summary import Summary, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
@@ -49,7 +50,7 @@ def index(request: HttpRequest) -> HttpResponse:
     suffix = f"?{query}" if query else ""
     context = _summary(summary(methods), held_capabilities(checked)) | {
         "sections": [_section(title, list(tables)) for title, tables in grouped],
-        "matrix": matrix_of(checked, most=MOST_BUILDS),
+        "checked_builds": len({attempt.build for attempt in checked}),
         "run_filter": run_filter.form(runs, run_filter_choices(workload=WORKLOAD)),
         "counts": methods,
         "json": reverse("api:access-methods") + suffix,
@@ -69,11 +70,22 @@ def _summary(found: Summary, held: Mapping[tuple[str, str], tuple[int, int]]) ->
     others = [column for column in columns if column[0] != "heap"]
     return {
         "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
-        "rows": [(row, held.get((row.access_method, row.installation))) for row in found.rows],
+        "rows": [(row, _capabilities(row.access_method, row.installation, held)) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
         "figure": access_methods_figure(found, others, trial_urls()) if has_ratios else None,
         "key": key([joined([method, build]) for method, build in others]),
     }
+
+
+def _capabilities(
+    access_method: str, installation: str, held: Mapping[tuple[str, str], tuple[int, int]]
+) -> dict[str, Any] | None:
+    """Return how many capabilities hold, of how many, and the address of the answers; None where none was checked."""
+    if (access_method, installation) not in held:
+        return None
+    holding, checked = held[access_method, installation]
+    query = urlencode({"installation": installation, "access_method": access_method})
+    return {"n": holding, "checked": checked, "address": f"{reverse('capabilities')}?{query}"}
 
 
 def _section(title: str, tables: Sequence[AccessMethodTable]) -> Section:

@@ -316,13 +316,7 @@ def capability_matrix(
     """The answers as a table; chosen and runs as of `checked_attempts`. Two queries.
 
     most: of so many builds, those that were checked last; None for all."""
-    return matrix_of(_checked(chosen or {}, runs), chosen, most)
-
-
-def matrix_of(
-    every: Sequence[CheckedAttempt], chosen: Mapping[str, Sequence[str]] | None = None, most: int | None = None
-) -> CapabilityMatrix:
-    """Return the table of these attempts; chosen and most as of `capability_matrix`. One query."""
+    every = _checked(chosen or {}, runs)
     choices = {
         name: sorted_levels([getattr(one, name) for one in every], name) for name in FILTERS if name != CAPABILITY
     }

@@ -46,7 +46,7 @@ def test_three_answers_are_no_longer_one_and_each_has_the_statement_that_decided
     outcomes = {"index": "chose-not-to", "vacuum": "fails-differently", "toast": "cannot", "copy": "no"}
     message = {"message": "ERROR:  unexpected", "statement": "INSERT INTO items VALUES (1 < 2);", "sqlstate": "XX000"}
     trial = factories.capability_run(outcomes, access_method="zheap", **message)
-    for path in ("/capabilities/", f"/trials/{trial.pk}/", "/access-methods/"):
+    for path in ("/capabilities/", f"/trials/{trial.pk}/"):
         text = text_of(stranger, path)
         assert set(words(text)) == {"chose not to", "fails differently", "cannot", "no"}, path
         assert text.count("Decided by this statement, SQLSTATE XX000:") == 4
