@@ -59,7 +59,7 @@ def _kept(console: Console) -> Figure:
     """What a worker that answered the largest comparison, more than once, keeps of it."""
     with gunicorn(workers=2) as server:
         took = [_ask(http.client.HTTPConnection("127.0.0.1", PORT, timeout=120), LARGEST) for _ in range(6)]
-        kept = [_resident_mb(worker) for worker in _workers(server.pid)]
+        kept = _settled_mb(_workers(server.pid))
     largest, all_kept = max(took), ", ".join(f"{size:.0f}" for size in kept)
     console.print(
         f"  194,000 replicates: p50 {median(took):.2f} s, slowest {largest:.2f} s; workers keep {all_kept} MB"
@@ -89,6 +89,16 @@ def _ask(connection: http.client.HTTPConnection, path: str) -> float:
 
 def _workers(master: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+
+
+def _settled_mb(processes: Sequence[int]) -> list[float]:
+    """Return what they have in memory, once it is the same for half a second: the last answer is let go after it was
+    sent."""
+    before: list[float] = []
+    while (now := [_resident_mb(process) for process in processes]) != before:
+        before = now
+        time.sleep(0.5)
+    return now
 
 
 def _resident_mb(process: int) -> float:

@@ -7,8 +7,10 @@ from django.core.wsgi import get_wsgi_application
 from django.template.loader import get_template
 from django.urls import reverse
 
+from webapp.memory import GivingBack
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webapp.settings")
-application = get_wsgi_application()
+application = GivingBack(get_wsgi_application())
 # What the first visitor would wait for: all views with what they import, and what every page is made of.
 reverse("overview")
 get_template("base.html")
