@@ -14,7 +14,7 @@ class _Stored:
 
 
 def trends_state(followed: FollowedRuns) -> str:
-    """Return a text that is another one as soon as a trend of these runs could be. One query, which reads of the trials
-    only when any of a run changed last."""
+    """Return a text that is another one as soon as a trend of these runs could be. One query, which reads no trial
+    but those of runs that go on."""
     (stored,) = sql.rows(_Stored, sql.load(__file__), {"runs": sql.array(followed.ids)})
     return f"{followed}\n{stored.state}"

@@ -1,6 +1,6 @@
 -- What a trend depends on, besides which runs it follows: their trials, the numbers read of them, how they are listed, and
--- what metrics mean. Of the trials is read when any of a run changed last, and as long as it goes on how many are done: two that
--- end at one time can be committed in the other order. OFFSET has runs looked up one by one.
+-- what metrics mean. A trial of a run that has ended is done, or no longer, with numbers that are stored or read again; of a run
+-- that goes on it is so after they were stored, and those that are done are counted. OFFSET has runs looked up one by one.
 SELECT
     concat_ws(
         E'\n',
@@ -14,7 +14,6 @@ SELECT
                         CASE WHEN run.state = 'running' THEN (
                             SELECT count(*) FROM results_trial WHERE run_id = run.id AND state = 'done'
                         ) END,
-                        (SELECT max(state_at) FROM results_trial WHERE run_id = run.id),
                         (SELECT max(ingested_at) FROM results_attempt WHERE run_id = run.id)
                     ) AS state
                 FROM results_run AS run
