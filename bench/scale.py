@@ -34,8 +34,14 @@ SLOW_ENOUGH_MS = 10.0  # of what takes less, growth says nothing
 MEASUREMENTS_A_SECOND = 20_000
 REAPER = "the reaper's query"
 KEPT = (  # answers that a process gives again while they hold
-    *("comparison of two runs", "why", "trends of a plan", "two of their lines", "trends of a workload"),
-    *("comparison (API)", "trends of a plan (API)", "trends of a workload (API)"),
+    "comparison of two runs",
+    "why",
+    "trends of a plan",
+    "two of their lines",
+    "trends of a workload",
+    "comparison (API)",
+    "trends of a plan (API)",
+    "trends of a workload (API)",
 )
 
 

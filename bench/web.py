@@ -95,7 +95,10 @@ def _settled_mb(processes: Sequence[int]) -> list[float]:
     """Return what they have in memory, once it is the same for half a second: the last answer is let go after it was
     sent."""
     before: list[float] = []
-    while (now := [_resident_mb(process) for process in processes]) != before:
+    for _ in range(20):
+        now = [_resident_mb(process) for process in processes]
+        if now == before:
+            break
         before = now
         time.sleep(0.5)
     return now

@@ -19,7 +19,9 @@ class GivingBack:
 
     glibc keeps what was freed below a block that is still in use, some 70 MB after a comparison of 194,000 values
     (docs/performance.md). It is asked for that memory where the process has grown since it was asked last, after the
-    server has closed the answer and nothing refers to it. That takes up to 40 ms, when the answer is sent already."""
+    server has closed the answer. That takes up to 40 ms, for which other threads wait; the answer is sent by then.
+
+    Of Linux, glibc, and servers whose `wsgi.file_wrapper` is a class, as gunicorn's is."""
 
     def __init__(self, application: _Application) -> None:
         self._application = application
