@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from results.domain.messages import localized
-from results.queries.agents.capabilities import checked_attempts, held_capabilities
-from results.queries.presets.access_method_summary import Summary, summary
+from results.queries.agents.capabilities import HeldCapabilities, checked_attempts, held_capabilities
+from results.queries.presets.access_method_summary import Summary, SummaryRow, summary
 from results.queries.presets.access_methods import WORKLOAD, AccessMethodTable, access_methods
 from results.queries.shared.run_filter import run_filter_choices
 from webapp import run_filter, urlstate
@@ -61,31 +61,29 @@ def index(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _summary(found: Summary, held: Mapping[tuple[str, str], tuple[int, int]]) -> dict[str, Any]:
+def _summary(found: Summary, held: Mapping[tuple[str, str], HeldCapabilities]) -> dict[str, Any]:
     """Return what the first table and its figure show.
 
-    held: (access method, installation) → how many capabilities hold, and of how many."""
+    held: by access method and installation."""
     columns = list(dict.fromkeys((row.access_method, row.installation) for row in found.rows))
     has_ratios = any(cell.compared for row in found.rows for cell in row.cells if cell)
     others = [column for column in columns if column[0] != "heap"]
     return {
         "questions": [(name, table, urlstate.write(table.selection)) for name, table in found.questions],
-        "rows": [(row, _capabilities(row.access_method, row.installation, held)) for row in found.rows],
+        "rows": [(row, _capabilities(row, held.get((row.access_method, row.installation)))) for row in found.rows],
         "several_runs": len({row.run_ids for row in found.rows}) > 1,
         "figure": access_methods_figure(found, others, trial_urls()) if has_ratios else None,
         "key": key([joined([method, build]) for method, build in others]),
     }
 
 
-def _capabilities(
-    access_method: str, installation: str, held: Mapping[tuple[str, str], tuple[int, int]]
-) -> dict[str, Any] | None:
-    """Return how many capabilities hold, of how many, and the address of the answers; None where none was checked."""
-    if (access_method, installation) not in held:
+def _capabilities(row: SummaryRow, held: HeldCapabilities | None) -> tuple[HeldCapabilities, str] | None:
+    """Return how many capabilities hold, and the address of the answers; None where none was checked."""
+    if held is None:
         return None
-    holding, checked = held[access_method, installation]
-    query = urlencode({"installation": installation, "access_method": access_method})
-    return {"n": holding, "checked": checked, "address": f"{reverse('capabilities')}?{query}"}
+    of_build = {"installation": row.installation, "access_method": row.access_method, "agent": held.agent}
+    query = urlencode({name: level for name, level in of_build.items() if level})
+    return held, f"{reverse('capabilities')}?{query}"
 
 
 def _section(title: str, tables: Sequence[AccessMethodTable]) -> Section:

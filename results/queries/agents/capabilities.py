@@ -292,15 +292,23 @@ class _Held(NamedTuple):
     checked: int
 
 
-def held_capabilities(attempts: Sequence[CheckedAttempt]) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return (access method, installation) → how many capabilities it has, and how many were checked, by the answers of
-    these attempts, on the agent where it has most of them. One query."""
+class HeldCapabilities(NamedTuple):
+    """How many capabilities a build has, of how many that were checked. agent: '' of published figures."""
+
+    holding: int
+    checked: int
+    agent: str
+
+
+def held_capabilities(attempts: Sequence[CheckedAttempt]) -> dict[tuple[str, str], HeldCapabilities]:
+    """Return (access method, installation) → what it has by the answers of these attempts, on the agent where it has
+    most. One query."""
     builds = list(dict.fromkeys(attempt.build for attempt in attempts))
-    held: dict[tuple[str, str], tuple[int, int]] = {}
+    held: dict[tuple[str, str], HeldCapabilities] = {}
     for row in sql.tuples(_Held, sql.load(__file__, "capabilities_held"), _builds_of(attempts)):
         build = builds[row.number]
-        key = build.access_method, build.installation
-        held[key] = max(held.get(key, (0, 0)), (row.yes, row.checked))
+        key, found = (build.access_method, build.installation), HeldCapabilities(row.yes, row.checked, build.agent)
+        held[key] = max(held.get(key, found), found)
     return held
 
 

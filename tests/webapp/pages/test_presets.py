@@ -227,6 +227,18 @@ def test_each_access_method_leads_to_the_answers_that_its_capabilities_are_count
     assert '2 builds were checked: <a href="/capabilities/">every capability of each' in text
 
 
+def test_of_several_agents_the_answers_of_the_one_with_most_are_counted_and_led_to(stranger: Client) -> None:
+    access_method_run()
+    factories.capability_run({"vacuum": "yes", "toast": "no"})
+    factories.agent("db2")
+    other = factories.capability_run({"vacuum": "yes", "toast": "yes", "copy": "no"})
+    models.CheckedBuild.objects.filter(attempt=other.attempt).update(agent="db2")
+    text = text_of(stranger, "/access-methods/")
+    assert [int(n) for n in re.findall(r">(\d+) of 3</a>", text)] == [2]
+    (query,) = re.findall(r'href="(/capabilities/\?[^"]+)">2 of 3<', text)
+    assert "agent=db2" in query
+
+
 def test_rows_of_access_methods_are_named_by_what_tells_them_apart_though_little_of_a_plan_is_published(
     loaded: None,
 ) -> None:
