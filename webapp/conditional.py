@@ -72,7 +72,8 @@ def conditional_response(
     """Return 304 where the visitor has the response already; else the one that this process gave the same visitor
     before under the same ETag; else make it. With the ETag to ask for it again.
 
-    Waiting messages are shown by a new page: with any, nothing that the visitor has is up to date.
+    Waiting messages are shown by a new page, once: with any, nothing that the visitor has is up to date, and the page
+    has no ETag to be asked for again.
 
     data_state: a text that is another one as soon as the response could be
     """
@@ -82,7 +83,8 @@ def conditional_response(
     not_modified = None if has_messages else get_conditional_response(django_request, etag=etag)
     response: HttpResponseBase = not_modified or (make() if has_messages else _kept(django_request, etag, make))
     if response.status_code in (200, 304):
-        response["ETag"] = etag
+        if not has_messages:
+            response["ETag"] = etag
         patch_cache_control(response, private=True, no_cache=True)
         patch_vary_headers(response, [*_VARYING_HEADERS, "Cookie", "Authorization", "Accept-Encoding"])
     return response
@@ -114,7 +116,8 @@ def _kept(request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase])
 
 def _etag(request: HttpRequest | Request, data_state: str) -> str:
     """Return the ETag of a response that depends on address, visitor, data and this version of Teiten."""
-    visitor = request.user.pk, scope_of(request.user), request.META.get("CSRF_COOKIE", "")
+    user = request.user
+    visitor = user.pk, user.get_username(), scope_of(user), request.META.get("CSRF_COOKIE", "")
     headers = [request.headers.get(name, "") for name in _VARYING_HEADERS]
     parts = (
         request.build_absolute_uri(),

@@ -32,7 +32,7 @@ NOTHING_KNOWN = Freshness("", ())
 
 def freshness(run_ids: Sequence[int], latest: int = 0) -> Freshness:
     """Of these runs and of the `latest` newest, which a page offers besides. One query, that reads no trial but the
-    newest of each run."""
+    newest of each run, and counts those of the runs that are compared."""
     return freshness_of_each([run_ids], latest)[0]
 
 

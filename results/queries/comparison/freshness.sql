@@ -1,10 +1,10 @@
 -- What comparisons depend on, each of the runs of a group: their trials, the numbers read of them, what metrics mean,
 -- references and the runs that these were measured in, which series are in an archive, and other runs of the same plans: the
--- newest, and the last ones before these. How many trials of one that goes on are done says what the time of the last change may
--- not: two that end at one time can be committed in the other order. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones
+-- newest, and the last ones before these. Of these excluded and private ones lend nothing; exploratory ones lend as kept ones
 -- do. Trials of runs that are only listed besides are not counted: they become more by blocks, and whatever happens to them is
--- at a time. OFFSET has runs looked up one by one. BETWEEN has those of a plan read in the order of its own index: all runs, the
--- newest first, would pass by those of all other plans.
+-- at a time. Of a compared run that goes on those that are done are counted: two that end at one time can be committed in the
+-- other order. OFFSET has runs looked up one by one. BETWEEN has those of a plan read in the order of its own index: all runs,
+-- the newest first, would pass by those of all other plans.
 WITH compared AS (
     SELECT number, run_id FROM unnest(%(groups)s::int[], %(runs)s::bigint[]) AS compared (number, run_id)
 ),

@@ -68,9 +68,6 @@ class FollowedRuns:
     exploratory: int
 
 
-NO_RUNS = FollowedRuns((), 0, 0)
-
-
 @dataclass(frozen=True)
 class Family:
     """Configurations, of any number of runs, that are equal in everything but the server's version.
@@ -165,18 +162,15 @@ def _texts(levels: str, dimensions: str, teiten: str) -> Mapping[str, str]:
 
 
 def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Family]:
-    """Return the families that a selection can choose from: of its newest runs, with MOST_CONFIGURATIONS together. At
-    most three queries. Raises TeitenError for a plan that there is not, and for a workload that never ran."""
-    if not followed.kept:
-        _require("plan", selection.plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
-        ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
-        _require("workload", selection.workload, ran.distinct())
+    """Return the families that a selection can choose from: of its newest runs, with MOST_CONFIGURATIONS together. One
+    query."""
     return families(followed.ids[:MOST_RUNS], MOST_CONFIGURATIONS)
 
 
 def followed_runs(selection: TrendSelection) -> FollowedRuns:
     """Return the kept runs of the selection's plan and workload. One query, which counts them one by one where days are
-    chosen."""
+    chosen; up to two more where there are none. Raises TeitenError for a plan that there is not, and for a workload
+    that never ran."""
     chosen = selection.runs
     parameters = {
         "plan": selection.plan,
@@ -192,7 +186,12 @@ def followed_runs(selection: TrendSelection) -> FollowedRuns:
     query = sql.load(__file__, "trends_runs")
     for name in ("conditions", "public"):
         query = query.replace(f"{{{name}}}", sql.load(__file__, f"trends_runs_{name}"))
-    return sql.rows(FollowedRuns, query, parameters)[0]
+    (followed,) = sql.rows(FollowedRuns, query, parameters)
+    if not followed.kept:
+        _require("plan", selection.plan, models.Plan.objects.order_by("name").values_list("name", flat=True))
+        ran = models.Run.objects.order_by("workload").values_list("workload", flat=True)
+        _require("workload", selection.workload, ran.distinct())
+    return followed
 
 
 def choose(selection: TrendSelection, known: Sequence[Family]) -> Choice:

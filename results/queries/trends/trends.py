@@ -164,12 +164,12 @@ def followed() -> list[Followed]:
     return sql.rows(Followed, sql.load(__file__, "trends_choices"))
 
 
-def trend(selection: TrendSelection, followed: FollowedRuns | None = None) -> Trend:
+def trend(selection: TrendSelection, runs: FollowedRuns | None = None) -> Trend:
     """At most eight queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
     metric.
 
-    followed: of the selection, where they were read before; that saves one query."""
-    runs = followed or followed_runs(selection)
+    runs: those that the selection follows, where they were read before; that saves one query."""
+    runs = runs or followed_runs(selection)
     return trend_of(runs, choose(selection, known_families(selection, runs)))
 
 

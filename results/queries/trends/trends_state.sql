@@ -1,5 +1,5 @@
--- What a trend depends on, besides which runs it follows: their trials, the numbers read of them, how they are listed, and
--- what metrics mean. A trial of a run that has ended is done, or no longer, with numbers that are stored or read again; of a run
+-- What a trend depends on, besides which runs it follows: their trials, the numbers read of them, which metric comes
+-- first, and what metrics mean. A trial of a run that has ended is done, or no longer, with numbers that are stored or read again; of a run
 -- that goes on it is so after they were stored, and those that are done are counted. OFFSET has runs looked up one by one.
 SELECT
     concat_ws(

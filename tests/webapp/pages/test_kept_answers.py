@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.db import connection
 from django.test import Client
@@ -104,6 +105,14 @@ def test_each_visitor_has_the_forms_of_their_own(done: models.Run) -> None:
         assert answer.status_code != 403
         tokens.append(token)
     assert tokens[0] != tokens[1]
+
+
+def test_another_name_is_another_page(done: models.Run, signed_in: Callable[[Role], Client]) -> None:
+    client, path = signed_in(Role.READER), f"/compare/?run={done.pk}"
+    before = client.get(path)
+    User.objects.filter(username=Role.READER).update(username="renamed")
+    after = client.get(path, headers={"If-None-Match": before["ETag"]})
+    assert after.status_code == 200 and b"renamed" in after.content
 
 
 def test_another_role_is_another_page(done: models.Run, signed_in: Callable[[Role], Client]) -> None:

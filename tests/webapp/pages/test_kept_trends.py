@@ -83,6 +83,12 @@ def a_run_begins() -> None:
     histories.measured(models.Plan.objects.get(name="nightly"), timezone.now() + timedelta(hours=1), 7000.0)
 
 
+def plan_deleted() -> None:
+    removal.archive_runs(list(models.Run.objects.filter(plan__name="nightly").values_list("pk", flat=True)), "someone")
+    removal.delete_runs(list(models.Run.objects.filter(plan__name="nightly").values_list("pk", flat=True)), "someone")
+    models.Plan.objects.filter(name="nightly").delete()
+
+
 def removed() -> None:
     removal.archive_runs([newest().pk], "someone")
     removal.delete_runs([newest().pk], "someone")
@@ -98,6 +104,7 @@ OF_A_TREND: Mapping[str, Callable[[], object]] = {
     "a run that is not followed is made": exploratory_run,
     "a run is archived": lambda: removal.archive_runs([newest().pk], "someone"),
     "a run is removed": removed,
+    "the plan is deleted": plan_deleted,
     "the plan has another name": lambda: models.Plan.objects.update(name="weekly"),
     "the metric has another meaning": lambda: models.Metric.objects.filter(name="tps").update(label="turns"),
 }
@@ -154,20 +161,47 @@ def test_a_note_that_is_removed_or_whose_author_is_gone_is_no_longer_shown() -> 
 def test_the_form_for_notes_has_the_time_at_which_it_is_asked_for(
     signed_in: Callable[[Role], Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, times = signed_in(Role.PUBLISHER), []
-    for _ in range(2):
-        times += re.findall(r'id="note-at"[^>]* value="([^"]+)"', client.get(PAGE).content.decode())
-        monkeypatch.setattr("webapp.pages.trends.datetime", Later)
-    first, second = map(datetime.fromisoformat, times)
-    assert timedelta(hours=1) <= second - first < timedelta(hours=2)
+    client = signed_in(Role.PUBLISHER)
+    client.get("/")
+    monkeypatch.setattr("webapp.pages.trends.datetime", Noon)
+    noon = client.get(PAGE).content
+    assert client.get(PAGE).content == noon
+    monkeypatch.setattr("webapp.pages.trends.datetime", AMinuteLater)
+    later = client.get(PAGE).content
+    times = [re.findall(rb'id="note-at"[^>]* value="([^"]+)"', content) for content in (noon, later)]
+    assert times == [[b"2026-01-31T12:00"], [b"2026-01-31T12:01"]]
 
 
-class Later(datetime):
-    """An hour later."""
+def test_a_message_is_shown_once(signed_in: Callable[[Role], Client]) -> None:
+    client = signed_in(Role.PUBLISHER)
+    client.get("/")
+    client.post("/trends/annotations/", {"at": "2026-01-31T02:00", "text": "moved", "query": "plan=nightly"})
+    noted = client.get(PAGE)
+    assert b"Noted on the axis." in noted.content and "ETag" not in noted
+    again = client.get(PAGE)
+    assert b"Noted on the axis." not in again.content and "ETag" in again
 
+
+@pytest.mark.parametrize("path", QUERIES)
+def test_a_plan_without_runs_that_is_deleted_is_unknown(path: str) -> None:
+    histories.nightly(name="empty")
+    client, path = visitor(), path.replace("nightly", "empty")
+    first = client.get(path)
+    assert first.status_code == 200
+    models.Plan.objects.filter(name="empty").delete()
+    assert client.get(path, headers={"If-None-Match": first["ETag"]}).status_code == 400
+
+
+class Noon(datetime):
     @classmethod
-    def now(cls, tz: Any = None) -> datetime:
-        return datetime.now(tz) + timedelta(hours=1)
+    def now(cls, tz: Any = None) -> Any:
+        return datetime(2026, 1, 31, 12, 0, 30, tzinfo=tz)
+
+
+class AMinuteLater(datetime):
+    @classmethod
+    def now(cls, tz: Any = None) -> Any:
+        return datetime(2026, 1, 31, 12, 1, tzinfo=tz)
 
 
 def test_no_table_is_read_whose_changes_would_not_be_seen() -> None:
