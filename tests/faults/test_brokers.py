@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from bootstrap import ports
@@ -112,6 +113,33 @@ def test_worker_and_beat_go_to_the_primary_that_the_sentinel_names(
         parts.until_dispatched()
         queue.strike_primary(how)
         parts.until_dispatched()
+
+
+def test_beat_that_is_asked_to_end_during_a_query_ends_after_it(database_url: str, tmp_path: Path) -> None:
+    with (
+        watched_redis(tmp_path) as queue,
+        pair(database_url, tmp_path, {"TEITEN_REDIS_URL": queue.url}) as parts,
+        psycopg.connect(database_url) as holding,
+        psycopg.connect(database_url, autocommit=True) as looking,
+    ):
+        parts.until_dispatched()
+        holding.execute("LOCK TABLE django_celery_beat_periodictasks IN ACCESS EXCLUSIVE MODE")
+        waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'django_celery_beat_periodictasks'::regclass"
+        until(lambda: looking.execute(waiting).fetchone() is not None, parts._last_words)
+        beat = parts.beat.ask_to_end()
+        woken = _woken(beat.pid)
+        try:
+            until(lambda: _woken(beat.pid) > woken + 5, parts._last_words)  # it looks for signals ten times a second
+            holding.rollback()
+            assert beat.wait(60) == 0
+        finally:
+            beat.kill()
+
+
+def _woken(pid: int) -> int:
+    """How often the process' first thread has gone on after it had waited."""
+    status = Path(f"/proc/{pid}/task/{pid}/status").read_text()
+    return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 @pytest.mark.skipif(not RABBITMQ.exists(), reason="RabbitMQ is not installed: apt-get install rabbitmq-server")
