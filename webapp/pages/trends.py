@@ -83,7 +83,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
     )
 
     def made() -> HttpResponse:
-        known = known_families(selection, runs)
+        known = known_families(runs)
 
         def context_of(chosen: TrendSelection) -> dict[str, Any]:
             trend = trend_of(runs, choose(chosen, known))

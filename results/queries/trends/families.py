@@ -161,8 +161,8 @@ def _texts(levels: str, dimensions: str, teiten: str) -> Mapping[str, str]:
     return as_texts({name: level for name, level in every.items() if name not in _DIFFERENT_WITHIN})
 
 
-def known_families(selection: TrendSelection, followed: FollowedRuns) -> list[Family]:
-    """Return the families that a selection can choose from: of its newest runs, with MOST_CONFIGURATIONS together. One
+def known_families(followed: FollowedRuns) -> list[Family]:
+    """Return the families that can be chosen from: of the newest of these runs, with MOST_CONFIGURATIONS together. One
     query."""
     return families(followed.ids[:MOST_RUNS], MOST_CONFIGURATIONS)
 

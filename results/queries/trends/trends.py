@@ -170,7 +170,7 @@ def trend(selection: TrendSelection, runs: FollowedRuns | None = None) -> Trend:
 
     runs: those that the selection follows, where they were read before; that saves one query."""
     runs = runs or followed_runs(selection)
-    return trend_of(runs, choose(selection, known_families(selection, runs)))
+    return trend_of(runs, choose(selection, known_families(runs)))
 
 
 def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:

@@ -280,6 +280,6 @@ def test_families_of_all_plans_of_a_workload_are_told_apart_by_what_differs() ->
     histories.months(histories.nightly(), [8000.0])
     histories.months(histories.nightly(name="longer", duration_s=60), [8100.0])
     selection = TrendSelection(workload="pgbench")
-    known = known_families(selection, followed_runs(selection))
+    known = known_families(followed_runs(selection))
     assert len(known) == 2
     assert [facet.name for facet in choose(selection, known).facets] == ["duration_s"]
