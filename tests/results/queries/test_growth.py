@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from bench.growth import fill
 from results import models, sql
+from results.checked_builds import store_checked_builds
 from results.queries.agents.agents import agent_detail
 from results.queries.comparison.freshness import freshness
 from results.queries.operation import operation
@@ -143,3 +144,25 @@ def test_a_scrape_reads_what_ended_in_the_last_hour_and_what_runs(db: None) -> N
     assert "attempt_running" in [node.get("Index Name") for node in nodes(running)]
     queued = plan_of(operation.queued_trials, "'scheduled'")
     assert not [node for node in nodes(queued) if node.get("Relation Name") == "results_trial" and node["Actual Rows"]]
+
+
+def test_what_attempts_checked_is_stored_without_reading_others(db: None) -> None:
+    fill(5 * TRIALS)
+    sql.execute("UPDATE results_attempt SET measured_from = started_at")
+    sql.execute(
+        "INSERT INTO results_document (run_id, attempt_id, kind, node, label, content)"
+        " SELECT run_id, id, 'capability', 'primary', label::text, jsonb_build_object('access_method', 'heap')"
+        " FROM (SELECT * FROM results_attempt ORDER BY id DESC LIMIT 500) AS newest"
+        " CROSS JOIN generate_series(1, 40) AS label"
+    )
+    sql.execute("ANALYZE")
+    attempts = list(models.Document.objects.values_list("attempt", flat=True).distinct())
+
+    def stored_and_removed() -> None:
+        store_checked_builds(attempts)
+        assert models.CheckedBuild.objects.count() == 500
+        models.CheckedBuild.objects.all().delete()
+
+    plan = plan_of(stored_and_removed, "INSERT INTO results_checkedbuild")
+    assert rows_read(plan, "results_attempt") == 500
+    assert rows_read(plan, "results_trial") == 500
