@@ -15,7 +15,7 @@ JOIN results_run AS run ON run.id = attempt.run_id
 CROSS JOIN LATERAL (
     SELECT document.content ->> 'access_method' AS access_method, md5(string_agg(document.label, ',' ORDER BY document.label)) AS capabilities
     FROM results_document AS document
-    WHERE document.attempt_id = attempt.id AND document.kind = 'capability'
+    WHERE document.run_id = attempt.run_id AND document.attempt_id = attempt.id AND document.kind = 'capability'
     GROUP BY document.content ->> 'access_method'
 ) AS checked
 WHERE attempt.id = ANY(%(attempts)s) AND (attempt.measured_from IS NOT NULL OR run.publication_id IS NOT NULL)

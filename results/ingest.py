@@ -10,9 +10,11 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -74,7 +76,7 @@ def store(parsed: ParsedTrial, attempt_id: int, archive: Archive, *, elsewhere: 
             todo=_("Keep both; look at the audit log."),
         )
     _store_tables(parsed, attempt, elsewhere=elsewhere)
-    _store_record(parsed, attempt, archive)
+    _store_record(parsed, attempt, archive, timezone.now())
     return True
 
 
@@ -101,7 +103,10 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     models.CheckedBuild.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
-    _store_record(parsed, attempt, archive)
+    # later than all that is stored of the run, also by another machine's clock: the latest tells that something changed
+    latest = models.Attempt.objects.filter(run_id=attempt.run_id).aggregate(at=Max("ingested_at"))["at"]
+    now = timezone.now()
+    _store_record(parsed, attempt, archive, max(now, latest + timedelta(microseconds=1)) if latest else now)
     _update_states(parsed, attempt)
 
 
@@ -321,14 +326,14 @@ def _packed_histogram(record: tuple[Any, ...]) -> tuple[Any, ...]:
     return node, label, packed_ascending(latencies_us), packed(counts), *heat
 
 
-def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive) -> None:
+def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive, now: datetime) -> None:
     models.Attempt.objects.filter(pk=attempt.pk).update(
         measured_from=parsed.measured_from,
         measured_to=parsed.measured_to,
         bundle=archive.path,
         bundle_sha256=archive.sha256,
         bundle_bytes=archive.size_bytes,
-        ingested_at=timezone.now(),
+        ingested_at=now,
         environment=environment_hash((use.node, use.layer.hash) for use in parsed.layers),
         notes=dict(parsed.notes),
         **_records(parsed) | {"commands": command_texts.shared(to_json("commands", parsed.commands), _own(parsed))},
