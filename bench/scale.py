@@ -15,9 +15,12 @@ from http import HTTPStatus
 from statistics import median
 from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
+from django.middleware.csrf import CSRF_SECRET_LENGTH
 from django.utils import timezone
+from django.utils.crypto import get_random_string
 from rich.console import Console
 from rich.table import Table
 
@@ -33,6 +36,9 @@ MOST_MS, MOST_GROWTH, MOST_KB = 60.0, 1.5, 1000.0
 SLOW_ENOUGH_MS = 10.0  # of what takes less, growth says nothing
 MEASUREMENTS_A_SECOND = 20_000
 REAPER = "the reaper's query"
+# How an answer that a process keeps is asked for: again by the same visitor, by one who asks for the first time what
+# others have seen, and by a browser that has everything computed anew.
+WAYS = AGAIN, BY_ANOTHER, ANEW = ("again", "by another visitor", "made anew")
 KEPT = (  # answers that a process gives again while they hold
     "comparison of two runs",
     "why",
@@ -174,10 +180,9 @@ def _asked_in_turn(warehouses: Mapping[int, _Served], rounds: int) -> dict[int, 
     """Return the answers by the warehouse's size and by name."""
     answers: dict[int, dict[str, Answer]] = {size: {} for size in warehouses}
     for name in next(iter(warehouses.values())).addresses:
-        for anew in (False, True) if name in KEPT else (False,):
-            shown = f"{name}, made anew" if anew else name
-            for size, answer in _in_turn(warehouses, name, rounds, anew).items():
-                answers[size][shown] = answer
+        for way in WAYS if name in KEPT else ("",):
+            for size, answer in _in_turn(warehouses, name, rounds, way).items():
+                answers[size][f"{name}, {way}" if way else name] = answer
     reaped: dict[int, list[float]] = {size: [] for size in warehouses}
     for _ in range(rounds):
         for size, warehouse in warehouses.items():
@@ -189,12 +194,9 @@ def _asked_in_turn(warehouses: Mapping[int, _Served], rounds: int) -> dict[int, 
     return answers
 
 
-def _in_turn(warehouses: Mapping[int, _Served], name: str, rounds: int, anew: bool) -> dict[int, Answer]:
-    """anew: not as it was kept."""
-    requests = {}
-    for size, warehouse in warehouses.items():
-        headers = dict(warehouse.visitor) | ({"Cache-Control": "no-cache"} if anew else {})
-        requests[size] = partial(_size, warehouse.ask, warehouse.addresses[name], headers)
+def _in_turn(warehouses: Mapping[int, _Served], name: str, rounds: int, way: str) -> dict[int, Answer]:
+    """way: of WAYS, or '' for an answer that is not kept."""
+    requests = {size: partial(_size, warehouse, name, way) for size, warehouse in warehouses.items()}
     kb = {size: request() / 1000 for size, request in requests.items()}
     took_ms: dict[int, list[float]] = {size: [] for size in requests}
     for turn in range(rounds):
@@ -232,9 +234,15 @@ def _canonical(ask: http.client.HTTPConnection, path: str) -> str:
     return answer.headers["Location"] if answer.status == HTTPStatus.FOUND else path
 
 
-def _size(ask: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> int:
+def _size(warehouse: _Served, name: str, way: str) -> int:
     """Return the bytes of an answer."""
-    ask.request("GET", path, headers=dict(headers))
+    headers = dict(warehouse.visitor)
+    if way == ANEW:
+        headers["Cache-Control"] = "no-cache"
+    elif way == BY_ANOTHER:
+        headers["Cookie"] = f"{settings.CSRF_COOKIE_NAME}={get_random_string(CSRF_SECRET_LENGTH)}"
+    path, ask = warehouse.addresses[name], warehouse.ask
+    ask.request("GET", path, headers=headers)
     answer = ask.getresponse()
     body = answer.read()
     if answer.status != HTTPStatus.OK:

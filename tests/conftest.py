@@ -22,8 +22,10 @@ from webapp import catalogues
 
 RUNS_OF_TESTS = 20_000
 ROW = "fault"  # property of a test: (fault, phase → what became of the trial)
-# Tests change rows that never change elsewhere, and roll back: answers are kept only in the tests of that.
+# Tests change rows that never change elsewhere, and roll back: answers, and what they are computed of, are kept only in
+# the tests of that.
 settings.CACHES["answers"]["BACKEND"] = "django.core.cache.backends.dummy.DummyCache"
+settings.TEITEN_COMPUTED = 0
 FOLDERS = {
     "tests/faults/": "faults",
     "tests/soak/": "soak",

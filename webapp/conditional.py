@@ -23,6 +23,7 @@ from results.domain.statistics.verdict import RULE
 from results.queries.comparison.freshness import NOTHING_KNOWN, freshness
 from webapp import urlstate
 from webapp.access import scope_of
+from webapp.computed import compute_anew
 
 _CODE = ("results", "webapp", "templates", "static", "locale")
 _VARYING_HEADERS = ("Accept", "HX-Request", "HX-History-Restore-Request")
@@ -32,7 +33,10 @@ LARGEST_KEPT = 1_500_000  # bytes of an answer that a process keeps
 
 class AnswerMiddleware(ConditionalGetMiddleware):
     """Gives every JSON answer of the API an ETag, and 304 to who has it already. It saves sending an answer, not making
-    it: that, `conditional_response` does."""
+    it: that, `conditional_response` does. For who asks for a new answer it has everything computed anew."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        compute_anew(_wants_anew(request))
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_answer = request.path.startswith("/api/") and request.method == "GET" and response.status_code == 200
@@ -59,7 +63,7 @@ def conditional_page(latest: int = 0) -> Callable[[Callable[..., HttpResponseBas
             if not runs:
                 return page(request, NOTHING_KNOWN)
             known = freshness(runs, latest)
-            return conditional_response(request, known.state, lambda: page(request, known))
+            return conditional_response(request, f"{known.state}\n{known.listed}", lambda: page(request, known))
 
         return page_unless_cached
 
@@ -70,7 +74,8 @@ def conditional_response(
     request: HttpRequest | Request, data_state: str, make: Callable[[], HttpResponseBase]
 ) -> HttpResponseBase:
     """Return 304 where the visitor has the response already; else the one that this process gave the same visitor
-    before under the same ETag; else make it. With the ETag to ask for it again.
+    before under the same ETag; else make it. With the ETag to ask for it again. A browser that reloads a page without
+    its cache sends `no-cache`, and gets a new one.
 
     Waiting messages are shown by a new page, once: with any, nothing that the visitor has is up to date, and the page
     has no ETag to be asked for again.
@@ -92,9 +97,9 @@ def conditional_response(
 
 def _kept(request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """Return the response that is kept under this ETag; else make it and keep it, unless it is large or brings the
-    cookie that its forms need. A browser that reloads a page without its cache sends `no-cache`, and gets a new one."""
+    cookie that its forms need."""
     kept = caches["answers"].get(etag)
-    if kept and "no-cache" not in request.headers.get("Cache-Control", ""):
+    if kept and not _wants_anew(request):
         content, headers = kept
         return HttpResponse(content, headers=headers)
     cookie = request.META.get("CSRF_COOKIE")
@@ -112,6 +117,10 @@ def _kept(request: HttpRequest, etag: str, make: Callable[[], HttpResponseBase])
     else:
         keep(response)
     return response
+
+
+def _wants_anew(request: HttpRequest) -> bool:
+    return "no-cache" in request.headers.get("Cache-Control", "")
 
 
 def _etag(request: HttpRequest | Request, data_state: str) -> str:

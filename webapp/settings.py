@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "webapp.access.ReadingMiddleware",
     "webapp.problems.ProblemMiddleware",
 ]
+TEITEN_KEPT_S = 300
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     # of one process: the last answers of webapp/conditional.py, of 1.5 MB at most each. What they are of may say
@@ -70,10 +71,11 @@ CACHES = {
     "answers": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "answers",
-        "TIMEOUT": 300,
+        "TIMEOUT": TEITEN_KEPT_S,
         "OPTIONS": {"MAX_ENTRIES": 24, "CULL_FREQUENCY": 8},
     },
 }
+TEITEN_COMPUTED = 20_000  # values of the comparisons and trends that a process keeps (webapp/computed.py)
 ROOT_URLCONF = "webapp.urls"
 WSGI_APPLICATION = "webapp.wsgi.application"
 TEMPLATES = [

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from results import models
 from results.domain.statistics.trust import Fact
-from results.queries.comparison.compare import Comparison, RunWarning, Summary, compare
+from results.queries.comparison.compare import Comparison, RunWarning, Summary
 from results.queries.comparison.dataclass_values import to_json
 from results.queries.comparison.freshness import freshness
 from results.queries.comparison.trust import trust_in
@@ -27,6 +27,7 @@ from webapp.api.diff import SeriesEnvironmentSerializer
 from webapp.api.facts import shown_facts
 from webapp.api.values import FiniteFloatField, ValueSerializer
 from webapp.compare.state import shortest
+from webapp.computed import compared
 from webapp.conditional import conditional_response
 
 _APART = ("first", "points")  # fields of a comparison that are not shown, or in another form
@@ -261,7 +262,7 @@ class Comparisons(Endpoint):
         known = freshness(selection.runs)
 
         def made() -> Response:
-            comparison = compare(selection, known)
+            comparison = compared(selection, known)
             answer = shown(request, comparison, names, shortest(comparison.selection, comparison))
             if with_facts:
                 trials = (one.trial_id for point in comparison.points for one in point.values)

@@ -15,12 +15,12 @@ from rest_framework.request import Request
 from results import models
 from results.domain.errors import TeitenError
 from results.queries.comparison.citations import cited
-from results.queries.comparison.compare import compare
 from webapp import urlstate
 from webapp.api.common import Endpoint, IgnoreAcceptNegotiation, address
 from webapp.api.comparison import QUESTION
 from webapp.citations import entry, published_in
 from webapp.compare.state import shortest
+from webapp.computed import compared
 from webapp.exports.comparison import Exported, Source
 from webapp.exports.forms import BIBLIOGRAPHIES, FORMS, Choice, File, bibliography, file_of
 from webapp.problems import missing_is_404
@@ -64,7 +64,7 @@ class ComparisonFile(Endpoint):
     )
     def retrieve(self, request: Request, form: str) -> HttpResponse:
         query = request.META.get("QUERY_STRING", "")
-        comparison = compare(urlstate.read(query, ("figure", "shape")))
+        comparison = compared(urlstate.read(query, ("figure", "shape")))
         view = urlstate.read_view(query)
         page = f"{address(request, 'comparison')}?{urlstate.write(shortest(comparison.selection, comparison), view)}"
         one = Exported(comparison, view, source(request, page))

@@ -14,13 +14,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from results import models
 from results.queries.trends.families import FamilyFacet, followed_runs
-from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue, trend
+from results.queries.trends.trends import Shift, Trend, TrendLine, TrendPoint, TrendValue
 from results.queries.trends.trends_state import trends_state
 from webapp.api.common import RUN_FILTER, Endpoint, Links, OrjsonRenderer, address, address_form
 from webapp.api.values import ValueSerializer
+from webapp.computed import families_of, trend_of
 from webapp.conditional import conditional_response
 from webapp.trends import state as trendstate
 
@@ -164,4 +166,9 @@ class Trends(Endpoint):
     def retrieve(self, request: Request) -> HttpResponseBase:
         selection = trendstate.read(request.META.get("QUERY_STRING", ""))
         runs = followed_runs(selection)
-        return conditional_response(request, trends_state(runs), lambda: self.respond(trend(selection, runs)))
+        state = trends_state(runs)
+
+        def made() -> Response:
+            return self.respond(trend_of(selection, runs, families_of(runs, state), state))
+
+        return conditional_response(request, state, made)

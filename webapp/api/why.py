@@ -18,7 +18,6 @@ from results.domain.errors import TeitenError
 from results.domain.statistics.metric_changes import MetricChange
 from results.domain.statistics.verdict import Verdict
 from results.queries.comparison.cells import Key, Point
-from results.queries.comparison.compare import compare
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.trust import trust_in
 from results.queries.shared.metrics import MetricRow
@@ -29,6 +28,7 @@ from webapp.api.common import Endpoint, address
 from webapp.api.comparison import QUESTION, TrustFactSerializer
 from webapp.api.values import FiniteFloatField, ValueSerializer, serializer_of
 from webapp.compare.state import shortest
+from webapp.computed import compared
 from webapp.conditional import conditional_response
 from webapp.problems import missing_is_404
 from webapp.why.state import PLACE, base_of, chosen_point, requested_cell
@@ -208,7 +208,7 @@ class Whys(Endpoint):
 
     def _why(self, request: Request, selection: Selection, known: Freshness) -> Response:
         with missing_is_404():
-            comparison = compare(selection, known)
+            comparison = compared(selection, known)
             point = chosen_point(comparison, requested_cell(request.query_params))
         base = base_of(comparison, point) if point else None
         if point is None or base is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from results.queries.comparison.compare import Comparison, compare
+from results.queries.comparison.compare import Comparison
 from webapp.charts.against import against_figure, latency_beside
 from webapp.charts.comparison import AGAINST, MOST_PANELS, Panel, comparison_figures, possible_views
 from webapp.compare import words
+from webapp.computed import compared
 from webapp.links import trial_url
 from webapp.urlstate import View
 
@@ -27,7 +28,7 @@ def comparison_panels(comparison: Comparison, view: View) -> list[Panel]:
 
 def _against(comparison: Comparison, link: str) -> list[Panel]:
     """Return throughput against latency, of the same trials."""
-    latency = compare(replace(comparison.selection, metric=latency_beside(comparison), node=""))
+    latency = compared(replace(comparison.selection, metric=latency_beside(comparison), node=""))
     return [
         Panel(f"figure-{number}", panel, against_figure(comparison, latency, panel, link))
         for number, panel in enumerate(comparison.panels[:MOST_PANELS], 1)

@@ -22,7 +22,6 @@ from results.models.audit import Scope
 from results.plan_code import AgentNames, agents_without_code
 from results.queries.comparison.baselines import CELL
 from results.queries.comparison.cells import Comparison, Key
-from results.queries.comparison.compare import compare
 from results.queries.comparison.freshness import Freshness
 from results.queries.comparison.more_replicates import by_noise, noise_of
 from results.queries.comparison.trust import trust_in
@@ -42,6 +41,7 @@ from webapp.compare.rows import rows_after
 from webapp.compare.state import WAS, settled, shortest
 from webapp.compare.table import extensible_runs, lacking, place_of, runs_lacking_replicates, table
 from webapp.compare.trust import trust_line
+from webapp.computed import compared
 from webapp.conditional import conditional_page
 from webapp.exports.forms import SHAPES, figures, offered
 from webapp.labels import axis_title
@@ -95,7 +95,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
 def cell(request: HttpRequest) -> HttpResponseBase:
     """The trials behind one cell: the comparison's query and at (x), of (series), in (panel)."""
     selection = urlstate.read(request.META["QUERY_STRING"], PLACE)
-    comparison, noise = by_noise(compare(selection))
+    comparison, noise = by_noise(compared(selection))
     by_key = {point.key: point for point in comparison.points}
     panel, x, series = (request.GET.get(name, "") for name in ("in", "at", "of"))
     point = by_key.get((panel, x, series))
@@ -103,15 +103,15 @@ def cell(request: HttpRequest) -> HttpResponseBase:
         raise Http404(_("The comparison has no such cell."))
     base = by_key.get(point.base) if point.base and point.base != point.key else None
     runs = runs_lacking_replicates(point, base)
-    compared, left_out = words.left_out(comparison).get(point.key, ("", ""))
+    texts = words.left_out(comparison).get(point.key, ("", ""))
     context = {
         "comparison": comparison,
         "point": point,
         "base": base,
         "per": per_name(comparison),
         "lacks": lacking(point.verdict) if point.verdict else "",
-        "compared": compared,
-        "left_out": left_out,
+        "compared": texts[0],
+        "left_out": texts[1],
         "noise": [one for one in noise if one.run_id in runs],
         "place": place_of(point),
         "query": urlstate.write(shortest(selection, comparison)),
@@ -125,7 +125,7 @@ def cell(request: HttpRequest) -> HttpResponseBase:
 def rows(request: HttpRequest) -> HttpResponseBase:
     """Rows of the table that follow `after` of them, to be added to the page; or alone."""
     selection = urlstate.read(request.META["QUERY_STRING"], ("after",))
-    comparison, _noise = by_noise(compare(selection))
+    comparison, _noise = by_noise(compared(selection))
     numbers, query = table(comparison), urlstate.write(shortest(selection, comparison))
     further = rows_after(numbers, query, number(request.GET.get("after", "")) or 0, reverse("comparison-cell"))
     if not further.parts:
@@ -162,11 +162,11 @@ def _question(request: HttpRequest) -> tuple[Selection, View, bool]:
 def _compared(selection: Selection, known: Freshness, changed: bool) -> Comparison:
     """A baseline that a change of the form took away becomes the default one."""
     try:
-        return compare(selection, known)
+        return compared(selection, known)
     except TeitenError as error:
         if not changed or error.where != "baseline":
             raise
-    return compare(replace(selection, baseline=""), known)
+    return compared(replace(selection, baseline=""), known)
 
 
 def _context(comparison: Comparison, selection: Selection, view: View, runs: Sequence[RunRow]) -> dict[str, Any]:

@@ -31,18 +31,17 @@ from results.queries.trends.families import (
     DATE,
     Family,
     TrendSelection,
-    choose,
     followed_runs,
-    known_families,
     released,
     shortest,
 )
-from results.queries.trends.trends import Followed, Shift, Trend, TrendLine, TrendPoint, followed, trend_of
+from results.queries.trends.trends import Followed, Shift, Trend, TrendLine, TrendPoint, followed
 from results.queries.trends.trends_state import trends_state
 from webapp import run_filter
 from webapp.access import actor, allows, needs, person, scope_of
 from webapp.charts.style import key
 from webapp.charts.trends import axis_words, logarithmic, trends_figure
+from webapp.computed import families_of, trend_of
 from webapp.conditional import conditional_response
 from webapp.language import joined
 from webapp.links import difference_url, trial_url, trial_urls
@@ -76,6 +75,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
     if not (selection.plan or selection.workload):
         return _page(request, selection, [], lambda chosen: _choices(followed()))
     runs = followed_runs(selection)
+    state = trends_state(runs)
     around = _Around(
         annotations=list_annotations(plan=selection.plan),
         run_choices=run_filter_choices(),
@@ -83,15 +83,15 @@ def index(request: HttpRequest) -> HttpResponseBase:
     )
 
     def made() -> HttpResponse:
-        known = known_families(runs)
+        known = families_of(runs, state)
 
         def context_of(chosen: TrendSelection) -> dict[str, Any]:
-            trend = trend_of(runs, choose(chosen, known))
+            trend = trend_of(chosen, runs, known, state)
             return {**_context(trend, chosen, around, request), **_other_runs(chosen, trend.earlier)}
 
         return _page(request, selection, known, context_of)
 
-    return conditional_response(request, f"{trends_state(runs)}\n{around}", made)
+    return conditional_response(request, f"{state}\n{around}", made)
 
 
 def _page(

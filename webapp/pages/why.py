@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from results.domain.statistics.change_sentence import sentence
 from results.domain.statistics.metric_changes import Value
 from results.queries.comparison.baselines import CELL
-from results.queries.comparison.compare import Comparison, Point, compare
+from results.queries.comparison.compare import Comparison, Point
 from results.queries.comparison.freshness import Freshness, freshness
 from results.queries.comparison.more_replicates import own_level
 from results.queries.comparison.trust import trust_in
@@ -29,6 +29,7 @@ from webapp.charts.why import Look
 from webapp.chooser import title
 from webapp.compare.state import shortest
 from webapp.compare.trust import trust_line
+from webapp.computed import compared
 from webapp.conditional import conditional_page
 from webapp.labels import cell_name
 from webapp.language import joined
@@ -64,7 +65,7 @@ def index(request: HttpRequest, known: Freshness) -> HttpResponse:
         return redirect(f"{reverse('why')}?{short}" if short else reverse("why"))
     context: dict[str, Any] = {"selection": selection, "kept": _kept(selection)}
     if selection.runs:
-        comparison = compare(selection, known)
+        comparison = compared(selection, known)
         point = chosen_point(comparison, cell)
         query = urlstate.write(shortest(selection, comparison))
         context |= _context(comparison, point, query, known)
@@ -85,7 +86,7 @@ def every_metric(request: HttpRequest) -> HttpResponse:
     if not selection.runs:
         return render(request, "why/metrics.html")
     known = freshness(selection.runs)
-    comparison = compare(selection, known)
+    comparison = compared(selection, known)
     point = chosen_point(comparison, requested_cell(request.GET))
     base = base_of(comparison, point) if point else None
     if point is None or base is None:

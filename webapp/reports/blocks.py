@@ -18,9 +18,8 @@ from results.domain.messages import gettext_lazy as _
 from results.domain.nearest import suggestion
 from results.domain.secrets import masked_text
 from results.models import Trial
-from results.queries.comparison.cells import Comparison
 from results.queries.comparison.citations import attempts_of, cited
-from results.queries.comparison.compare import compare
+from results.queries.comparison.compare import Comparison, compare
 from results.queries.environment.described import describe
 from results.queries.presets.versions import METRICS, Versions, versions
 from results.queries.shared.ids import NotFound

@@ -16,18 +16,20 @@ class Freshness:
     """What a comparison of some runs depends on.
 
     state: a text that is another one as soon as a comparison of the runs could be.
+    listed: likewise of what a page lists besides, of the newest runs that are not in `state`.
     references: names of all.
     others: the newest finished runs of the same plans beside these; they say how far the levels of runs lie apart.
     earlier: the last ones that had finished when the newest of these began; they say how much single values vary. A
         later run changes no verdict within a run, then."""
 
     state: str
+    listed: str
     references: tuple[str, ...]
     others: tuple[int, ...] = ()
     earlier: tuple[int, ...] = ()
 
 
-NOTHING_KNOWN = Freshness("", ())
+NOTHING_KNOWN = Freshness("", "", ())
 
 
 def freshness(run_ids: Sequence[int], latest: int = 0) -> Freshness:

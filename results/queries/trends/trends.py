@@ -30,6 +30,7 @@ from results.queries.trends.families import (
     MOST_RUNS,
     VERSION,
     Choice,
+    Family,
     FamilyFacet,
     FollowedRuns,
     TrendSelection,
@@ -164,20 +165,18 @@ def followed() -> list[Followed]:
     return sql.rows(Followed, sql.load(__file__, "trends_choices"))
 
 
-def trend(selection: TrendSelection, runs: FollowedRuns | None = None) -> Trend:
+def trend(
+    selection: TrendSelection, runs: FollowedRuns | None = None, families: Sequence[Family] | None = None
+) -> Trend:
     """At most eight queries, whatever the number of runs. Raises TeitenError that names an unknown axis, dimension or
     metric.
 
-    runs: those that the selection follows, where they were read before; that saves one query."""
+    runs, families: those of the selection, where they were read before; each saves one query."""
     runs = runs or followed_runs(selection)
-    return trend_of(runs, choose(selection, known_families(runs)))
-
-
-def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:
-    """As `trend`, of families of these runs that were chosen before. At most five queries."""
+    choice = choose(selection, known_families(runs) if families is None else families)
     metrics = metrics_of([choice.newest_run]) if choice.newest_run else []
     chosen, metric = _with_metric(choice.selection, metrics)
-    every, runs = _replicates(chosen, choice, followed.ids[:MOST_RUNS])
+    every, shown = _replicates(chosen, choice, runs.ids[:MOST_RUNS])
     rows = [(level, row) for row in every if (level := row.level(chosen.x))]
     levels = _levels(chosen.x, rows)
     lines = tuple(_line(name, points, levels, metric) for name, points in _by_line(choice, rows).items())
@@ -193,10 +192,10 @@ def trend_of(followed: FollowedRuns, choice: Choice) -> Trend:
         first_series=choice.first_series,
         left_out=choice.left_out,
         without_commit=len(every) - len(rows),
-        kept=followed.kept,
-        exploratory=followed.exploratory,
-        runs=len(runs),
-        earlier=runs[-1] if len(runs) < len(followed.ids) and runs else None,
+        kept=runs.kept,
+        exploratory=runs.exploratory,
+        runs=len(shown),
+        earlier=shown[-1] if len(shown) < len(runs.ids) and shown else None,
     )
 
 

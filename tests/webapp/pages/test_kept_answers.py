@@ -15,10 +15,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from results import models, runs
+from results import ingest, models, runs
 from results.models.audit import Role
 from tests import factories
-from webapp import conditional
+from webapp import computed, conditional
 from workers.dispatch import finish
 
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
@@ -31,9 +31,10 @@ PAGES = (
 
 
 @pytest.fixture(autouse=True)
-def _answers_are_kept(settings: Any) -> None:
+def _answers_are_kept(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CACHES = settings.CACHES | {"answers": settings.CACHES["answers"] | {"BACKEND": LOCAL}}
     caches["answers"].clear()
+    monkeypatch.setattr(computed, "kept", computed.cache(20_000))
 
 
 def visitor() -> Client:
@@ -85,6 +86,32 @@ def test_of_trials_that_end_at_one_time_the_last_to_be_committed_is_shown(db: No
     finish(second.attempts.get().pk, None, now - timedelta(milliseconds=1))
     assert run.trials.filter(state="running").exists()
     assert len(queries_of(client, path)) > 4
+
+
+def test_of_trials_that_fail_at_one_time_the_last_to_be_committed_is_counted(db: None) -> None:
+    run = factories.run()
+    for trial in run.trials.all():
+        factories.store(trial)
+    first, second, third = (trial.attempts.get() for trial in run.trials.order_by("position")[:3])
+    client, path, now = visitor(), f"/api/v1/comparison/?run={run.pk}", timezone.now()
+    finish(third.pk, None, now - timedelta(milliseconds=2))
+    error = {"kind": "trial", "what": "aborted", "where": "measure", "why": "", "todo": "", "retryable": False}
+    finish(first.pk, error, now)
+    assert client.get(path).json()["excluded"]["failed"] == 1
+    finish(second.pk, error, now - timedelta(milliseconds=1))
+    assert client.get(path).json()["excluded"]["failed"] == 2
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/trends/?workload=pgbench", "/api/v1/trends/?workload=pgbench"])
+def test_numbers_that_a_slower_clock_reads_again_are_shown(db: None, path: str) -> None:
+    run = factories.finished_run(name="kept", standing="kept")
+    client, path = visitor(), path.format(run=run.pk)
+    models.Attempt.objects.filter(trial__block=2).update(ingested_at=timezone.now() + timedelta(seconds=2))
+    before = client.get(path).content
+    for trial in run.trials.filter(block=1):
+        assert trial.attempt is not None
+        ingest.replace(factories.parsed(trial, trial.attempt.number, 777_777.0), trial.attempt.pk)
+    assert client.get(path).content != before
 
 
 def test_a_reload_without_the_browsers_cache_makes_it_anew(done: models.Run) -> None:

@@ -19,6 +19,7 @@ from results import annotating, ingest, models, removal, runs, standing
 from results.domain.states import Standing
 from results.models.audit import Role
 from tests import factories, histories
+from webapp import computed
 
 PAGE, API = "/trends/?plan=nightly", "/api/v1/trends/?plan=nightly"
 QUERIES = {PAGE: 4, API: 2}  # of an answer that is given again
@@ -27,10 +28,11 @@ TOKEN = re.compile(rb"\b[A-Za-z0-9]{64}\b")  # of forms, which each page has ano
 
 
 @pytest.fixture(autouse=True)
-def _followed(settings: Any, db: None) -> None:
+def _followed(settings: Any, monkeypatch: pytest.MonkeyPatch, db: None) -> None:
     backend = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     settings.CACHES = settings.CACHES | {"answers": settings.CACHES["answers"] | backend}
     caches["answers"].clear()
+    monkeypatch.setattr(computed, "kept", computed.cache(20_000))
     histories.months(histories.nightly(), [8000.0, 8010.0, 8020.0])
     factories.agent("db2")
     factories.run(agents={"primary": "db2"})
