@@ -73,14 +73,12 @@ def _kept(what: str, key: str, compute: Callable[[], T], unchanged: Callable[[],
         and the first may come back, as where a run is made private and public again"""
     key = f"{what} {hidden_from()} {key}"
     with _lock:
-        found = None if _anew.get() else kept.get(key)
-    if found is not None:
-        result: T = found
-        return result
-    result = compute()
-    if _size(result) <= kept.maxsize and unchanged():
-        with _lock:
-            kept[key] = result
+        result: T | None = None if _anew.get() else kept.get(key)
+    if result is None:
+        result = compute()
+        if _size(result) <= kept.maxsize and unchanged():
+            with _lock:
+                kept[key] = result
     return result
 
 
