@@ -36,7 +36,7 @@ SHORT_S, LONG_S = 5, 60
 DRAWN_S = (300, 3600)
 LIMIT_SHORT_BYTES = 10_000
 LIMITS = {60: 5.0, 3600: 3.0}  # bytes a sample
-_TABLES = ("trial", "attempt", "attemptvalues", "seriesgroup", "packedhistogram", "document", "layeruse")
+_TABLES = ("trial", "attempt", "attemptvalues", "seriesgroup", "packedhistogram", "document")
 _REWRITTEN = ("trial", "attempt")  # rows that were updated before: a table is as long as its rows once they are gone
 
 

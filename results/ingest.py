@@ -7,7 +7,7 @@ import json
 import math
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from datetime import datetime, timedelta
@@ -32,6 +32,7 @@ from results.domain.measurement.series import Series
 from results.domain.measurement.series_groups import SeriesGroup, series_groups
 from results.domain.messages import gettext_lazy as _
 from results.domain.states import AttemptState, RunState, TrialState
+from results.environments import store_environments
 from results.measured_values import store_values
 from results.models.runs import end_state
 
@@ -98,9 +99,8 @@ def replace(parsed: ParsedTrial, attempt_id: int) -> None:
     attempt = (
         models.Attempt.objects.select_for_update(of=("self", "trial")).select_related("trial__run").get(pk=attempt_id)
     )
-    for model in {**_MODELS, **_STORED_AS}.values():
+    for model in _OF_AN_ATTEMPT:
         model.objects.filter(attempt=attempt).delete()
-    models.CheckedBuild.objects.filter(attempt=attempt).delete()
     _store_tables(parsed, attempt)
     archive = Archive(attempt.bundle, attempt.bundle_sha256, attempt.bundle_bytes or 0)
     # later than all that is stored of the run, also by another machine's clock: the latest tells that something changed
@@ -154,19 +154,19 @@ def _store_tables(parsed: ParsedTrial, attempt: models.Attempt, *, elsewhere: bo
     private = attempt.trial.run.private
     store_metrics([one for one in parsed.metrics if not _is_stored(one, stored, private=private)], private=private)
     store_layers([use.layer for use in parsed.layers])
+    store_environments([_layer_uses(parsed)])
     copy_tables([(attempt.run_id, attempt.pk, parsed)])
 
 
 def copy_tables(trials: Sequence[tuple[int, int, ParsedTrial]]) -> None:
-    """COPY the rows of attempts, (run, attempt, what its bundle says), whose metrics and layers are stored."""
-    for table, columns in _COLUMNS.items():
-        if table not in ("measurement", "series"):
-            records = (
-                (run_id, attempt_id, *record)
-                for run_id, attempt_id, parsed in trials
-                for record in _stored_records(table, parsed)
-            )
-            sql.copy(_MODELS[table]._meta.db_table, ("run_id", "attempt_id", *columns), records)
+    """COPY the rows of attempts, (run, attempt, what its bundle says), whose metrics are stored."""
+    for table in ("histogram", "document"):
+        records = (
+            (run_id, attempt_id, *record)
+            for run_id, attempt_id, parsed in trials
+            for record in _stored_records(table, parsed)
+        )
+        sql.copy(_MODELS[table]._meta.db_table, ("run_id", "attempt_id", *_COLUMNS[table]), records)
     store_values(
         (run_id, attempt_id, {one[:3]: one[3] for one in _measurements(parsed)})
         for run_id, attempt_id, parsed in trials
@@ -302,7 +302,7 @@ def _documents(parsed: ParsedTrial) -> Iterator[tuple[Any, ...]]:
         yield document.kind, document.node, document.label[:200], Jsonb(content)
 
 
-def _layer_uses(parsed: ParsedTrial) -> Iterable[tuple[Any, ...]]:
+def _layer_uses(parsed: ParsedTrial) -> Collection[tuple[str, str]]:
     return dict.fromkeys((use.node, use.layer.hash) for use in parsed.layers)
 
 
@@ -334,7 +334,7 @@ def _store_record(parsed: ParsedTrial, attempt: models.Attempt, archive: Archive
         bundle_sha256=archive.sha256,
         bundle_bytes=archive.size_bytes,
         ingested_at=now,
-        environment=environment_hash((use.node, use.layer.hash) for use in parsed.layers),
+        environment=environment_hash(_layer_uses(parsed)),
         notes=dict(parsed.notes),
         **_records(parsed) | {"commands": command_texts.shared(to_json("commands", parsed.commands), _own(parsed))},
     )
@@ -416,8 +416,14 @@ _MODELS: Mapping[str, Any] = {
     "layeruse": models.LayerUse,
 }
 
-# tables of what is read through a view
-_STORED_AS: Mapping[str, Any] = {"measurement": models.AttemptValues, "series": models.SeriesGroup}
+# what is stored of each attempt by itself: of layers only the environment, in its own row
+_OF_AN_ATTEMPT: Sequence[Any] = (
+    models.AttemptValues,
+    models.SeriesGroup,
+    models.Histogram,
+    models.Document,
+    models.CheckedBuild,
+)
 
 
 def _stored(table: str, columns: tuple[str, ...], attempt_id: int) -> list[tuple[Any, ...]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from results import models
 from results.agents import store_layers
 from results.domain.environment.layers import Layer, LayerKind, environment_hash
+from results.environments import store_environments
 from workers.postgres import settings
 from workers.remote.facts_parse import parse_facts
 
@@ -68,12 +69,24 @@ def server(major: int, rows: Mapping[str, str]) -> dict[str, settings.Setting]:
 def ran_in(attempt: models.Attempt, uses: Sequence[Use]) -> None:
     """As if the attempt had run in these layers and no others."""
     store_layers([layer for _, layer in uses])
-    models.LayerUse.objects.filter(attempt=attempt).delete()
-    models.LayerUse.objects.bulk_create(
-        models.LayerUse(run_id=attempt.run_id, attempt=attempt, node=node, layer_id=layer.hash) for node, layer in uses
-    )
-    attempt.environment = environment_hash((node, layer.hash) for node, layer in uses) if uses else ""
-    attempt.save(update_fields=["environment"])
+    attempt.environment = set_environment(attempt.pk, [(node, layer.hash) for node, layer in uses])
+
+
+def set_environment(attempt_id: int, uses: Collection[tuple[str, str]]) -> str:
+    """As if an attempt had run in these layers alone, (role, hash), which are stored. Return its environment."""
+    store_environments([uses])
+    environment = environment_hash(uses) if uses else ""
+    models.Attempt.objects.filter(pk=attempt_id).update(environment=environment)
+    return environment
+
+
+def replace_layers(attempts: Iterable[models.Attempt], **layers: Use) -> None:
+    """As if these attempts had run in other layers of some kinds: kind → (role, layer)."""
+    store_layers([layer for _, layer in layers.values()])
+    others = [(node, layer.hash) for node, layer in layers.values()]
+    for attempt in attempts:
+        kept = attempt.layer_uses.exclude(layer__kind__in=layers).values_list("node", "layer_id")
+        set_environment(attempt.pk, [*kept, *others])
 
 
 def run_in_versions(run: models.Run, **by_major: Sequence[Use]) -> None:

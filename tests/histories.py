@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from results import models, runs, stored_plans
 from results.agents import record_contact
-from results.domain.environment.layers import Layer, LayerKind, environment_hash
+from results.domain.environment.layers import Layer, LayerKind
 from results.runs import create_run
 from tests import factories
+from tests.environments import set_environment
 from workers.registry import kinds
 
 NUMBERS = {"18.0": 180000, "18.1": 180001, "18.2": 180002, "19devel": 190000, "16.9": 160009, "17.5": 170005}
@@ -98,8 +99,5 @@ def over_versions() -> models.Plan:
 def _ran_in(attempt: models.Attempt, layers: Sequence[Layer]) -> None:
     rows = [models.Layer(hash=layer.hash, kind=layer.kind, content=layer.content) for layer in layers]
     models.Layer.objects.bulk_create(rows, ignore_conflicts=True)
-    models.LayerUse.objects.bulk_create(
-        models.LayerUse(run_id=attempt.run_id, attempt=attempt, node="primary", layer=row) for row in rows
-    )
-    uses = models.LayerUse.objects.filter(attempt=attempt).values_list("node", "layer_id")
-    models.Attempt.objects.filter(pk=attempt.pk).update(environment=environment_hash(uses))
+    used = attempt.layer_uses.values_list("node", "layer_id")
+    set_environment(attempt.pk, [*used, *(("primary", row.pk) for row in rows)])

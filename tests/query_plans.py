@@ -10,9 +10,7 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-GROWING = frozenset(
-    f"results_{name}" for name in ("trial", "attempt", "measurement", "layeruse", "document", "configuration")
-)
+GROWING = frozenset(f"results_{name}" for name in ("trial", "attempt", "measurement", "document", "configuration"))
 """Tables whose rows grow with the trials."""
 
 

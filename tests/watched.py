@@ -8,6 +8,7 @@ from typing import Any
 from results import models
 from results.domain.environment.layers import Layer, LayerKind
 from tests import factories
+from tests.environments import set_environment
 
 PROCESSORS, SECONDS = 2, 5  # of tests.factories.parsed: the window is five seconds
 PLAN: dict[str, Any] = {
@@ -49,7 +50,8 @@ def watched_run(replicates: int = 5, **changes: Any) -> models.Run:
         hash=hardware.hash, defaults={"kind": "hardware", "content": hardware.content}
     )
     for trial in run.trials.select_related("configuration"):
-        models.LayerUse.objects.create(run=run, attempt_id=trial.attempt_id, node="primary", layer=layer)
+        used = models.LayerUse.objects.filter(attempt=trial.attempt_id).values_list("node", "layer_id")
+        set_environment(trial.attempt_id, [*used, ("primary", layer.pk)])
         models.Measurement.objects.bulk_create(
             models.Measurement(
                 run=run, attempt_id=trial.attempt_id, metric_id=metric, node=node, label=label, value=value

@@ -4,7 +4,7 @@ from results.models.agents import Agent, Cluster, HostFacts, Installation, Insta
 from results.models.audit import ApiToken, AuditEntry, Member
 from results.models.command_texts import CommandText
 from results.models.comparisons import Alert, Annotation, ImportedFile, Noise, Publication, Reference, Snapshot, Watch
-from results.models.environment import Layer, LayerUse
+from results.models.environment import EnvironmentLayer, Layer, LayerUse
 from results.models.host import HostChange, HostFactor
 from results.models.measurements import (
     AttemptValues,
@@ -40,6 +40,7 @@ __all__ = [
     "Document",
     "Draft",
     "Edition",
+    "EnvironmentLayer",
     "Histogram",
     "HostChange",
     "HostFactor",

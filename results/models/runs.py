@@ -243,7 +243,7 @@ class Attempt(models.Model):
     bundle_sha256, bundle_bytes: of the archive, also of one that was removed
     bundle_removed_at, bundle_removed_by: when the archive was removed though the numbers stayed, and by whom, as in the
         audit log
-    environment: hash of all its layers and of the roles that they describe
+    environment: hash of all its layers and of the roles that they describe, which `EnvironmentLayer` has
     phases, commands, checks, files, events, gaps: as in `ParsedTrial`, lists of objects with the dataclasses' field
         names; times of events in seconds since measured_from. `results_commands(commands)` in SQL gives the commands
         as they ran: scripts in them are stored once, in `CommandText`
@@ -286,7 +286,7 @@ class Attempt(models.Model):
         constraints = [models.UniqueConstraint(fields=["trial", "number", "run"], name="one_attempt_a_number")]
         indexes = [
             models.Index(fields=["run", "ingested_at"], name="attempt_by_change"),
-            models.Index(fields=["id"], include=["environment"], name="attempt_environment"),
+            models.Index(fields=["id"], include=["environment", "run"], name="attempt_environment"),
             models.Index(fields=["id"], name="attempt_running", condition=models.Q(state="running")),
         ]
 

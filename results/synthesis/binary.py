@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 COLUMNS = {
     "document": ("run_id", "attempt_id", "kind", "node", "label", "content"),
-    "layeruse": ("run_id", "attempt_id", "node", "layer_id"),
     "seriesgroup": (
         *("run_id", "attempt_id", "place", "node", "start_s", "step_s", "length", "times_s", "names", "labels"),
         *("units", "values"),
@@ -46,11 +45,6 @@ def document(kind: str, node: str, label: str, content: str) -> bytes:
     """
     texts = b"".join(_field(text.encode()) for text in (kind, node, label))
     return texts + _field(_JSONB + content.encode())
-
-
-def layer_use(node: str, layer_hash: str) -> bytes:
-    """Return what a row of a layer's use has after its ids."""
-    return _field(node.encode()) + _field(layer_hash.encode())
 
 
 def rows(table: str, run_id: int, attempt_id: int, rests: Sequence[bytes]) -> bytes:

@@ -25,6 +25,7 @@ from results.domain.measurement.record_texts import to_json
 from results.domain.messages import gettext_lazy as _
 from results.domain.plan import Kinds
 from results.domain.states import Standing
+from results.environments import store_environments
 from results.measured_values import Key, store_values
 from results.plan_check import resolve_plan
 from results.runs import stored_dimensions
@@ -70,7 +71,8 @@ class Made:
 class _Configuration:
     """A configuration of a plan in an era, ready for COPY.
 
-    uses, documents: what each row has after its ids, in COPY's binary format
+    uses: of its environment, (role, hash of a layer)
+    documents: what each row has after its ids, in COPY's binary format
     """
 
     name: str
@@ -78,7 +80,7 @@ class _Configuration:
     spec: str
     dimensions: str
     layers: tuple[Layer, ...]
-    uses: tuple[bytes, ...]
+    uses: tuple[tuple[str, str], ...]
     environment: str
     speed: values.Speed
     documents: tuple[bytes, ...]
@@ -243,6 +245,7 @@ class _Writer:
         )
         used = {layer.hash: layer for plan in self._all() for one in plan.configurations for layer in one.layers}
         store_layers(list(used.values()))
+        store_environments({one.uses for plan in self._all() for one in plan.configurations})
         batches = self._batches()
         with ThreadPoolExecutor(1) as pool:
             batch = next(batches, None)
@@ -353,18 +356,15 @@ class _Writer:
 
 
 def _add_numbers(plan: _PlanOfEra, run_id: int, trials: Sequence[_Trial], batch: _Batch) -> None:
-    """Add what the trials of a run measured, and what they ran in."""
+    """Add what the trials of a run measured."""
     keys = plan.measured.keys
     measured = plan.measured.values([one.index for one in trials], [one.chance for one in trials])
-    uses = []
     for trial, numbers in zip(trials, measured, strict=True):
         configuration, attempt_id = plan.configurations[trial.index], trial.attempt_id
         batch.values.append((run_id, attempt_id, dict(zip(keys, numbers, strict=True))))
-        uses.append(binary.rows("layeruse", run_id, attempt_id, configuration.uses))
         if configuration.documents:
             batch.binary["document"].append(binary.rows("document", run_id, attempt_id, configuration.documents))
             batch.checking.append(attempt_id)
-    batch.binary["layeruse"].append(b"".join(uses))
     detailed = [one for one in trials if one.chance.load]
     if detailed:
         _add_details(plan, run_id, detailed, batch)
@@ -429,7 +429,7 @@ def _configuration(
         json.dumps(spec.to_json()),
         json.dumps(dimensions),
         tuple(layer for _, layer in layers),
-        tuple(binary.layer_use(node, layer_hash) for node, layer_hash in uses),
+        uses,
         environment_hash(uses),
         values.Speed.of(dimensions),
         tuple(binary.document(one.kind, one.node, one.label, json.dumps(one.content)) for one in documents),

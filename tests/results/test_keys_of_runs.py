@@ -68,7 +68,7 @@ def test_tables_that_grow_with_runs_are_distributed_or_small() -> None:
         for model in managed()
         if any(field.name == "run" and not field.null for field in model._meta.fields)
     }
-    assert len(DISTRIBUTED) == 10
+    assert len(DISTRIBUTED) == 9
     assert of_one_run >= DISTRIBUTED
     assert of_one_run - DISTRIBUTED <= SMALL
 
@@ -153,7 +153,6 @@ CHANGES: dict[str, Callable[[models.Attempt, models.Attempt], object]] = {
         configuration=other.trial.configuration_id
     ),
     "values": lambda own, other: models.AttemptValues.objects.filter(attempt=own.pk).update(run=other.run_id),
-    "layers": lambda own, other: models.LayerUse.objects.filter(attempt=own.pk).update(run=other.run_id),
     "document": lambda own, other: own.documents.create(run_id=other.run_id, kind="k", node="", label="", content={}),
 }
 

@@ -12,10 +12,11 @@ from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from results import migrations
+from results.domain.environment.layers import environment_hash
 from results.domain.measurement.metrics import Metric as DeclaredMetric
 from results.models import Metric
 from tests.databases import empty_database, schema
@@ -156,6 +157,58 @@ def test_accounts_and_tokens_that_there_were_may_what_they_could(alias: str) -> 
         assert cursor.fetchall() == [(1, True), (2, True)]
         cursor.execute(scopes)
         assert cursor.fetchall() == [("admin",), ("run",), ("read",)]
+
+
+def test_environments_have_the_layers_of_their_attempts_and_give_them_back(alias: str) -> None:
+    """Of four attempts two ran in the same, one has a hash that is not that of its layers, one has no layers."""
+    first, second = {("primary", "a"), ("primary", "b"), ("client", "a")}, {("primary", "ä"), ("Primary", "a")}
+    right = [environment_hash(first), environment_hash(first), environment_hash(second), ""]
+    used = [first, first, second, set()]
+    rows = sorted((1, number, node, layer) for number, uses in enumerate(used, 1) for node, layer in uses)
+    migrate(alias, "0049_runs_of_a_workload")
+    before = schema(alias)
+    with connections[alias].cursor() as cursor, transaction.atomic(using=alias):
+        cursor.execute(_ONE_TRIAL)
+        for number, environment in enumerate((right[0], right[1], "other", ""), 1):
+            cursor.execute(_AN_ATTEMPT, [number, number, environment])
+        for row in rows:
+            insert = "INSERT INTO results_layeruse (run_id, attempt_id, node, layer_id) VALUES (%s, %s, %s, %s)"
+            cursor.execute(insert, row)
+    migrate(alias, "0050_layers_of_environments")
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT environment FROM results_attempt ORDER BY id")
+        assert [environment for (environment,) in cursor.fetchall()] == right
+        cursor.execute("SELECT count(*) FROM results_environmentlayer")
+        assert cursor.fetchone() == (len(first) + len(second),)
+        assert uses_of_layers(cursor) == rows
+    migrate(alias, "0049_runs_of_a_workload")
+    assert schema(alias) == before
+    with connections[alias].cursor() as cursor:
+        assert uses_of_layers(cursor) == rows
+
+
+_ONE_TRIAL = """
+INSERT INTO results_run (id, name, workload, headline, toml, factors, plan_hash, seed, blocks, state, created_at)
+VALUES (1, 'a', 'pgbench', 'tps', '', '[]', '', 1, 1, 'finished', now());
+INSERT INTO results_configuration (id, run_id, index, name, levels, spec, dimensions)
+VALUES (1, 1, 0, 'a', '{}', '{}', '{}');
+INSERT INTO results_trial
+    (id, run_id, configuration_id, block, position, agents, state, state_at, attempts_made, phase)
+VALUES (1, 1, 1, 1, 1, '{}', 'done', now(), 4, '');
+INSERT INTO results_layer (hash, kind, content, first_seen_at)
+SELECT hash, 'settings', '{}', now() FROM unnest(ARRAY['a', 'b', 'ä']) AS hash
+"""
+_AN_ATTEMPT = """
+INSERT INTO results_attempt
+    (id, run_id, trial_id, number, state, worker, started_at, bundle, bundle_sha256, environment, phases, commands,
+    checks, files, events, gaps, notes)
+VALUES (%s, 1, 1, %s, 'done', '', now(), '', '', %s, '[]', '[]', '[]', '[]', '[]', '[]', '{}')
+"""
+
+
+def uses_of_layers(cursor: Any) -> list[tuple[int, int, str, str]]:
+    cursor.execute("SELECT run_id, attempt_id, node, layer_id FROM results_layeruse")
+    return sorted(cursor.fetchall())
 
 
 @pytest.mark.django_db

@@ -11,6 +11,7 @@ import pytest
 from results import models
 from results.ingest import numbers_hash
 from tests import factories
+from tests.environments import set_environment
 from tests.series_rows import add_series, change_series, stored_series
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +33,6 @@ def attempt() -> models.Attempt:
         (models.Histogram, {}, {"counts": [5, 90, 6]}),
         (models.Histogram, {}, {"heat_counts": [50, 51]}),
         (models.Document, {"kind": "plan"}, {"content": [{"Plan": {"Node Type": "Index Scan"}}]}),
-        (models.LayerUse, {"layer__kind": "data"}, {"node": "client"}),
     ],
 )
 def test_any_change_changes_it(attempt: models.Attempt, table: Any, rows: Any, change: Any) -> None:
@@ -56,13 +56,21 @@ def test_any_change_of_a_series_changes_it(attempt: models.Attempt, change: dict
     assert numbers_hash(attempt.pk) != before
 
 
-@pytest.mark.parametrize(
-    "table", [models.Measurement, models.SeriesGroup, models.Histogram, models.Document, models.LayerUse]
-)
+@pytest.mark.parametrize("table", [models.Measurement, models.SeriesGroup, models.Histogram, models.Document])
 def test_a_missing_row_changes_it(attempt: models.Attempt, table: Any) -> None:
     before = numbers_hash(attempt.pk)
     table.objects.filter(attempt=attempt).first().delete()
     assert numbers_hash(attempt.pk) != before
+
+
+@pytest.mark.parametrize("change", [lambda node, layer: [("client", layer)], lambda node, layer: []])
+def test_another_role_of_a_layer_and_a_missing_layer_change_it(attempt: models.Attempt, change: Any) -> None:
+    before = numbers_hash(attempt.pk)
+    first, *others = attempt.layer_uses.values_list("node", "layer_id")
+    set_environment(attempt.pk, [*change(*first), *others])
+    assert numbers_hash(attempt.pk) != before
+    set_environment(attempt.pk, [first, *others])
+    assert numbers_hash(attempt.pk) == before
 
 
 def test_the_same_numbers_give_the_same_whatever_the_order_of_the_rows(attempt: models.Attempt) -> None:

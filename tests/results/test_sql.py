@@ -41,5 +41,5 @@ def test_arrays_are_copied_as_they_are() -> None:
 
 def test_where_there_are_no_rows_nothing_is_copied(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
-        assert sql.copy("results_layeruse", ("run_id", "attempt_id", "node", "layer_id"), iter(())) == 0
-        sql.copy_binary("results_layeruse", ("run_id", "attempt_id", "node", "layer_id"), [])
+        assert sql.copy("results_noise", ("run_id", "node", "label"), iter(())) == 0
+        sql.copy_binary("results_noise", ("run_id", "node", "label"), [])

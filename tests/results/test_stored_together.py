@@ -99,3 +99,16 @@ def test_commands_that_were_stored_whole_are_read_as_before(attempt: models.Atte
 def bits(values: tuple[float, ...]) -> bytes:
     """Return what is stored: one NaN, and one zero, as ever since series are stored."""
     return b"".join(struct.pack("<f", math.nan if value != value else value or 0.0) for value in values)
+
+
+def test_the_layers_of_an_environment_stand_once_and_another_reading_gives_another_one(attempt: models.Attempt) -> None:
+    other = factories.finish(models.Trial.objects.filter(run=attempt.run_id, state="waiting")[0])
+    used = set(attempt.layer_uses.values_list("node", "layer_id"))
+    assert models.EnvironmentLayer.objects.count() == len(used) > 1
+    assert set(other.layer_uses.values_list("node", "layer_id")) == used
+    parsed = factories.parsed(other.trial, 1, 1001.0)
+    ingest.replace(replace(parsed, layers=parsed.layers[:1]), other.pk)
+    layer = parsed.layers[0].layer
+    assert list(other.layer_uses.values_list("node", "layer_id")) == [(parsed.layers[0].node, layer.hash)]
+    assert set(attempt.layer_uses.values_list("node", "layer_id")) == used
+    assert {one.table for one in ingest.differences(parsed, other.pk)} == {"layeruse"}

@@ -12,6 +12,7 @@ from results import models
 from results.domain.environment.layers import LayerKind
 from results.domain.packing import pack
 from tests import factories
+from tests.environments import set_environment
 
 pytestmark = pytest.mark.django_db
 CANARY = "Kanari3nv0gel"
@@ -36,7 +37,8 @@ def attempt(settings: Any, tmp_path: Path) -> models.Attempt:
     models.Attempt.objects.update(error=error, commands=[command])
     content = {"primary_conninfo": CONNINFO, "ssl_passphrase_command": f"echo {CANARY}"}
     layer = models.Layer.objects.create(hash="old", kind=LayerKind.SETTINGS, content=content)
-    models.LayerUse.objects.create(attempt=attempt, run_id=run.pk, node="primary", layer=layer)
+    used = attempt.layer_uses.values_list("node", "layer_id")
+    set_environment(attempt.pk, [*used, ("primary", layer.pk)])
     (tmp_path / "old.tar.gz").write_bytes(pack({"server/log.txt": CONNINFO.encode()}))
     models.Attempt.objects.update(bundle="old.tar.gz")
     return attempt

@@ -109,7 +109,7 @@ def test_rows_are_those_that_ingest_would_store(made: Made) -> None:
     assert _rows(attempt) == made_up
 
 
-_TABLES = ("packedhistogram", "seriesgroup", "document", "layeruse", "attemptvalues")
+_TABLES = ("packedhistogram", "seriesgroup", "document", "attemptvalues")
 
 
 def _rows(attempt: models.Attempt) -> dict[str, list[Any]]:

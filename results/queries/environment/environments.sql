@@ -6,14 +6,14 @@ WITH ran AS (
     WHERE id = ANY(%(attempts)s::bigint[])
     GROUP BY environment
 ), used AS (
-    SELECT attempt_id, node, layer_id
-    FROM results_layeruse
-    WHERE attempt_id IN (SELECT example FROM ran)
+    SELECT environment, node, layer_id
+    FROM results_environmentlayer
+    WHERE environment IN (SELECT environment FROM ran)
 )
 SELECT
     ran.attempts,
     configuration.dimensions::json AS dimensions,
-    (SELECT json_agg(json_build_array(node, layer_id)) FROM used WHERE attempt_id = ran.example) AS uses,
+    (SELECT json_agg(json_build_array(node, layer_id)) FROM used WHERE used.environment = ran.environment) AS uses,
     NULL AS hash, NULL AS kind, NULL::json AS content
 FROM ran
 JOIN results_attempt AS attempt ON attempt.id = ran.example

@@ -6,9 +6,9 @@ SELECT
     attempt.started_at AS at, attempt.environment, configuration.dimensions ->> 'version' AS version,
     CASE WHEN %(builds)s THEN (
         SELECT layer.content ->> 'full_version'
-        FROM results_layeruse AS used
+        FROM results_environmentlayer AS used
         JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'build'
-        WHERE used.attempt_id = trial.attempt_id AND used.node = 'primary'
+        WHERE used.environment = attempt.environment AND used.node = 'primary'
     ) END AS build,
     measurement.value
 FROM results_configuration AS configuration

@@ -15,11 +15,10 @@ SELECT
 FROM counted
 LEFT JOIN results_attemptvalues AS stored ON stored.run_id = counted.run_id AND stored.attempt_id = counted.attempt_id
 LEFT JOIN (
-    SELECT example.environment, json_object_agg(used.node, layer.content #> '{cpu,online}') AS processors
-    FROM (SELECT environment, min(attempt_id) AS attempt_id FROM counted GROUP BY environment) AS example
-    JOIN results_layeruse AS used ON used.attempt_id = example.attempt_id
+    SELECT used.environment, json_object_agg(used.node, layer.content #> '{cpu,online}') AS processors
+    FROM results_environmentlayer AS used
     JOIN results_layer AS layer ON layer.hash = used.layer_id AND layer.kind = 'hardware'
-    WHERE layer.content #>> '{cpu,online}' IS NOT NULL
-    GROUP BY example.environment
+    WHERE used.environment IN (SELECT environment FROM counted) AND layer.content #>> '{cpu,online}' IS NOT NULL
+    GROUP BY used.environment
 ) AS machines ON machines.environment = counted.environment
 ORDER BY counted.run_id, counted.position

@@ -151,7 +151,7 @@ def test_ingest_costs_the_same_statements_whatever_was_measured(measure: Measure
     for clients in (1, 4):
         attempt = measure(parameters={"clients": clients})
         models.Attempt.objects.filter(pk=attempt.pk).update(ingested_at=None)
-        for table in (models.Measurement, models.SeriesGroup, models.Histogram, models.LayerUse):
+        for table in (models.AttemptValues, models.SeriesGroup, models.Histogram):
             table.objects.filter(attempt=attempt).delete()
         parsed = reader.read(bundles / attempt.bundle)
         with CaptureQueriesContext(connection) as queries:

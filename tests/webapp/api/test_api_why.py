@@ -9,6 +9,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from results import models
+from results.domain.environment.layers import Layer, LayerKind
+from tests.environments import replace_layers
 from tests.watched import SECONDS, measured, watched_run
 
 WHY = "/api/v1/comparison/why/"
@@ -57,9 +59,8 @@ def test_it_is_the_pages_answer(run: models.Run, anonymous: APIClient) -> None:
 
 
 def test_settings_that_differ_are_told_by_node(run: models.Run, anonymous: APIClient) -> None:
-    layer = models.Layer.objects.create(hash="f" * 64, kind="settings", content={"jit": "off"})
-    newer = models.LayerUse.objects.filter(attempt__trial__configuration__dimensions__major="18")
-    newer.filter(layer__kind="settings").update(layer=layer)
+    newer = models.Attempt.objects.filter(trial__configuration__dimensions__major="18")
+    replace_layers(newer, settings=("primary", Layer(LayerKind.SETTINGS, {"jit": "off"})))
     settings = anonymous.get(WHY, {"run": run.pk}).json()["settings"]
     assert settings["primary"]["jit"] == {"base": None, "other": "off"}
 

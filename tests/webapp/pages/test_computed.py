@@ -219,7 +219,16 @@ def test_of_a_comparison_no_table_is_read_whose_changes_would_not_be_seen(run: m
     """Those that its state is made of, and those of which nothing changes unless one of these does: configurations are
     made with the run; values, histograms and layers are stored with an attempt's numbers."""
     state = {"run", "trial", "attempt", "metric", "noise", "reference", "snapshot", "detachedrange"}
-    fixed = {"configuration", "attemptvalues", "measurement", "measure", "packedhistogram", "layeruse", "layer"}
+    fixed = {
+        "configuration",
+        "attemptvalues",
+        "measurement",
+        "measure",
+        "packedhistogram",
+        "layeruse",
+        "environmentlayer",
+        "layer",
+    }
     snapshots.save_reference("before", factories.citation(run), "postgresql-16.9", user=None, actor="tests")
     with CaptureQueriesContext(connection) as captured:
         for query in ("", "&baseline=@before", "&metric=latency.p99.5"):

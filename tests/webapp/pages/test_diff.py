@@ -135,7 +135,6 @@ def test_a_trial_is_held_against_the_machine_as_it_is_now(run: models.Run, stran
 
 def test_published_figures_say_that_nothing_is_recorded(run: models.Run, stranger: Client) -> None:
     published = factories.finished_run()
-    models.LayerUse.objects.filter(run=published).delete()
     models.Attempt.objects.filter(run=published).update(environment="")
     published.publication = models.Publication.objects.create(
         slug="report", title="Report of 2019", publisher="PGECons", year=2019, place="table 1", file="x.csv", sha256="0"
@@ -200,7 +199,6 @@ def test_the_comparison_has_it_in_one_line(run: models.Run, stranger: Client) ->
 
 
 def test_a_comparison_of_what_nobody_recorded_says_so(run: models.Run, stranger: Client) -> None:
-    models.LayerUse.objects.all().delete()
     models.Attempt.objects.update(environment="")
     assert "The environment of these trials is not recorded" in text_of(stranger, f"/compare/?run={run.pk}")
 

@@ -210,7 +210,16 @@ def test_no_table_is_read_whose_changes_would_not_be_seen() -> None:
     """Those that its state is made of, and those of which nothing changes unless one of these does: configurations, and
     where a run comes from, are made with the run; values, layers and documents are stored with an attempt's numbers."""
     state = {"run", "runcount", "trial", "attempt", "metric", "annotation", "plan", "agent"}
-    fixed = {"configuration", "runimport", "attemptvalues", "measurement", "measure", "layeruse", "layer"}
+    fixed = {
+        "configuration",
+        "runimport",
+        "attemptvalues",
+        "measurement",
+        "measure",
+        "layeruse",
+        "environmentlayer",
+        "layer",
+    }
     histories.year(histories.nightly(name="yearly"))
     client = visitor()
     with CaptureQueriesContext(connection) as captured:

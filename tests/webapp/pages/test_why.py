@@ -16,11 +16,13 @@ from django.db.models import F
 from django.test import Client
 
 from results import models
+from results.domain.environment.layers import Layer, LayerKind
 from results.domain.units import format_quantity
 from results.queries.comparison.compare import compare
 from results.queries.shared.selection import Selection
 from results.queries.why.why import MEAN, RATE, PlanPair
 from tests import factories
+from tests.environments import replace_layers
 from tests.page_text import page_text
 from tests.series_rows import change_series
 from tests.step_runs import access_method_run
@@ -186,9 +188,8 @@ def test_call_stacks_of_both_lead_to_their_comparison(run: models.Run, stranger:
 def test_settings_that_differ_are_listed(run: models.Run, stranger: Client) -> None:
     path = f"/compare/why/?run={run.pk}"
     assert "none differs between the first trial of each side" in text_of(stranger, path)
-    layer = models.Layer.objects.create(hash="f" * 64, kind="settings", content={"jit": "off"})
-    newer = models.LayerUse.objects.filter(attempt__trial__configuration__dimensions__major="18")
-    newer.filter(layer__kind="settings").update(layer=layer)
+    newer = models.Attempt.objects.filter(trial__configuration__dimensions__major="18")
+    replace_layers(newer, settings=("primary", Layer(LayerKind.SETTINGS, {"jit": "off"})))
     settings = words(text_of(stranger, path).split('id="settings"')[1].partition("</section>")[0])
     assert "jit default off" in settings
     assert "shared_buffers 128MB default" in settings

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from results import models
+from results.domain.environment.layers import Layer, LayerKind
 from results.domain.errors import TeitenError
 from results.domain.measurement.histogram import Histogram
 from results.queries.comparison.compare import compare
 from results.queries.shared.selection import Selection
 from tests import factories
+from tests.environments import replace_layers
 
 pytestmark = pytest.mark.django_db
 SCRIPTS = ["select-only", "tpcb-like"]
@@ -174,11 +176,9 @@ def test_per_core_is_nothing_where_the_cores_are_not_known() -> None:
 )
 def test_per_core_counts_the_processors_that_the_primary_may_use(host: dict[str, Any], cores: int) -> None:
     made = factories.finished_run(replicates=1)
-    for attempt in models.Attempt.objects.filter(run=made):
-        models.LayerUse.objects.filter(attempt=attempt, layer__kind="hardware").delete()
-        for node, kind, content in (("primary", "hardware", {"cpu": {"usable": 8}}), ("client", "host", host)):
-            layer, _ = models.Layer.objects.get_or_create(hash=f"{kind}-{cores}", kind=kind, content=content)
-            models.LayerUse.objects.create(run=made, attempt=attempt, node=node, layer=layer)
+    hardware, factors = Layer(LayerKind.HARDWARE, {"cpu": {"usable": 8}}), Layer(LayerKind.HOST, host)
+    attempts = models.Attempt.objects.filter(run=made)
+    replace_layers(attempts, hardware=("primary", hardware), host=("client", factors))
     whole = {point.key: point.value for point in compare(Selection((made.pk,), metric="tps")).points}
     comparison = compare(Selection((made.pk,), metric="tps", per="core"))
     assert len(comparison.points) == 4

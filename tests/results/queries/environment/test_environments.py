@@ -173,7 +173,6 @@ def test_values_of_the_same_trials_have_the_same_environment(run: models.Run) ->
 
 
 def test_results_without_layers_are_comparable_with_their_like_alone(run: models.Run) -> None:
-    models.LayerUse.objects.all().delete()
     models.Attempt.objects.update(environment="")
     comparison = compared(run)
     assert (comparison.environment[0].difference.recorded, keys(comparison)) == ((False, False), [set()])

@@ -75,7 +75,7 @@ FROM results_trial WHERE run_id IN (SELECT id FROM results_run WHERE toml = '');
 
 ANALYZE
 """
-LARGE = ("configuration", "trial", "attempt", "attemptvalues", "layeruse")
+LARGE = ("configuration", "trial", "attempt", "attemptvalues")
 
 
 @pytest.fixture

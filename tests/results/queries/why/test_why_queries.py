@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from results import models
+from results.domain.environment.layers import Layer, LayerKind
 from results.domain.measurement.histogram import Histogram
 from results.domain.statistics.metric_changes import State
 from results.queries.comparison.compare import Comparison, compare
 from results.queries.shared.selection import Selection
 from results.queries.why.why import Why, why
 from tests import factories
+from tests.environments import replace_layers
 from tests.watched import PROCESSORS, SECONDS, measured, watched_run
 
 pytestmark = pytest.mark.django_db
@@ -71,11 +73,9 @@ def test_latencies_of_all_trials_are_one_histogram() -> None:
 def test_series_plans_and_settings_are_there_for_both() -> None:
     run = watched_run(2)
     attempt = run.trials.filter(configuration__dimensions__major="18").order_by("block")[0].attempt
-    content = {"shared_buffers": "1GB"}
-    layer = models.Layer.objects.create(hash="f" * 64, kind="settings", content=content)
-    models.LayerUse.objects.filter(
-        attempt__trial__configuration=attempt.trial.configuration, layer__kind="settings"
-    ).update(layer=layer)
+    settings = Layer(LayerKind.SETTINGS, {"shared_buffers": "1GB"})
+    attempts = models.Attempt.objects.filter(trial__configuration=attempt.trial.configuration)
+    replace_layers(attempts, settings=("primary", settings))
     comparison = compare(Selection((run.pk,)))
     other = next(point for point in comparison.points if point.values[0].trial_id == attempt.trial_id)
     base = next(point for point in comparison.points if point.key == other.base)
