@@ -61,7 +61,7 @@ SELECT setval(pg_get_serial_sequence('results_attempt', 'id'), (SELECT max(id) F
 UPDATE results_trial SET attempt_id = id;
 
 INSERT INTO results_environmentlayer (environment, node, layer_id)
-SELECT md5(environment::text), 'primary', lpad(to_hex(layer + 8 * environment), 64, '0')
+SELECT md5(environment::text), 'primary', lpad(to_hex(layer), 64, '0')
 FROM generate_series(0, 1) AS environment CROSS JOIN generate_series(0, 7) AS layer;
 
 INSERT INTO results_measure (metric_id, node, label)

@@ -20,7 +20,8 @@ ON CONFLICT DO NOTHING
 def store_environments(environments: Iterable[Collection[tuple[str, str]]]) -> None:
     """Store what environments, each of (role, hash of a layer), consist of, unless it is stored. Their layers are. One
     statement, none without layers."""
-    rows = {(environment_hash(uses), *use) for uses in environments for use in uses}
+    by_hash = {environment_hash(uses): uses for uses in environments}
+    rows = [(environment, *use) for environment, uses in by_hash.items() for use in uses]
     if rows:
-        named = zip(("environments", "nodes", "layers"), map(list, zip(*rows, strict=True)), strict=True)
-        sql.execute(_NEW, dict(named))
+        hashes, nodes, layers = map(list, zip(*rows, strict=True))
+        sql.execute(_NEW, {"environments": hashes, "nodes": nodes, "layers": layers})

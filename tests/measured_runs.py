@@ -54,6 +54,7 @@ def exported(run: models.Run, folder: Path) -> Path:
 def forget(run: models.Run) -> None:
     """Leave the warehouse and the bundle folder as those of another Teiten, which has an agent db1 of its own."""
     removal.delete_runs([run.pk], "tests")
+    models.EnvironmentLayer.objects.all().delete()
 
 
 def numbers(run: models.Run) -> dict[str, list[Any]]:

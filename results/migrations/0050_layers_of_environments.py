@@ -1,12 +1,13 @@
 """Which layers an environment has stands once in the warehouse, and no longer with every attempt that ran in it;
 `results_layeruse` becomes a view with a row a layer of an attempt, as it was.
 
-In one transaction: meanwhile layers can be read, and whoever stores some waits. The environment of an attempt is the hash
-of its layers; where it were another one it is corrected."""
+In one transaction, which reads all layers of attempts: meanwhile whoever reads or stores attempts or layers waits. The
+environment of an attempt is the hash of its layers; where it were another one it is corrected."""
 
 import django.db.models.deletion
 from django.db import migrations, models
 
+LOCK = "LOCK TABLE results_attempt, results_layeruse, results_layer IN ACCESS EXCLUSIVE MODE"
 TABLE = """
 CREATE TABLE results_environmentlayer (
     environment varchar(64) NOT NULL,
@@ -20,12 +21,16 @@ HASHES = """
 UPDATE results_attempt AS attempt SET environment = hashed.environment
 FROM (
     SELECT
-        run_id, attempt_id,
-        encode(sha256(convert_to(string_agg(line, E'\\n' ORDER BY line COLLATE "C"), 'UTF8')), 'hex') AS environment
-    FROM (SELECT run_id, attempt_id, node || ' ' || layer_id AS line FROM results_layeruse) AS used
-    GROUP BY run_id, attempt_id
+        ran.run_id, ran.id, count(used.line) AS layers,
+        encode(sha256(convert_to(coalesce(string_agg(used.line, E'\\n' ORDER BY used.line COLLATE "C"), ''), 'UTF8')), 'hex')
+            AS environment
+    FROM results_attempt AS ran
+    LEFT JOIN (SELECT run_id, attempt_id, node || ' ' || layer_id AS line FROM results_layeruse) AS used
+        ON used.run_id = ran.run_id AND used.attempt_id = ran.id
+    GROUP BY ran.run_id, ran.id
 ) AS hashed
-WHERE attempt.run_id = hashed.run_id AND attempt.id = hashed.attempt_id AND attempt.environment <> hashed.environment
+WHERE attempt.run_id = hashed.run_id AND attempt.id = hashed.id AND attempt.environment <> hashed.environment
+    AND (hashed.layers > 0 OR attempt.environment <> '')
 """
 MOVE = """
 INSERT INTO results_environmentlayer (environment, node, layer_id)
@@ -43,6 +48,7 @@ DROP INDEX attempt_environment;
 CREATE INDEX attempt_environment ON results_attempt (id) INCLUDE (environment, run_id)
 """
 BACK = """
+LOCK TABLE results_attempt, results_environmentlayer, results_layer IN ACCESS EXCLUSIVE MODE;
 ALTER VIEW results_layeruse RENAME TO results_layeruse_view;
 CREATE TABLE results_layeruse (
     node varchar(63) NOT NULL,
@@ -69,8 +75,7 @@ CREATE INDEX attempt_environment ON results_attempt (id) INCLUDE (environment)
 
 def move(apps, schema_editor):
     with schema_editor.connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE results_layeruse IN SHARE ROW EXCLUSIVE MODE")
-        for statement in (TABLE, HASHES, MOVE, "DROP TABLE results_layeruse", VIEW, INDEX):
+        for statement in (LOCK, TABLE, HASHES, MOVE, "DROP TABLE results_layeruse", VIEW, INDEX):
             cursor.execute(statement)
         cursor.execute("ANALYZE results_environmentlayer")
 

@@ -160,16 +160,16 @@ def test_accounts_and_tokens_that_there_were_may_what_they_could(alias: str) -> 
 
 
 def test_environments_have_the_layers_of_their_attempts_and_give_them_back(alias: str) -> None:
-    """Of four attempts two ran in the same, one has a hash that is not that of its layers, one has no layers."""
-    first, second = {("primary", "a"), ("primary", "b"), ("client", "a")}, {("primary", "ä"), ("Primary", "a")}
-    right = [environment_hash(first), environment_hash(first), environment_hash(second), ""]
-    used = [first, first, second, set()]
+    """Of five attempts two ran in the same, the hash of one is not that of its layers, two have no layers."""
+    first, second = {("primary", "a"), ("primary", "b"), ("client", "a")}, {("primary", "ä"), ("Set", "a")}
+    right = [environment_hash(first), environment_hash(first), environment_hash(second), "", environment_hash([])]
+    used = [first, first, second, set(), set()]
     rows = sorted((1, number, node, layer) for number, uses in enumerate(used, 1) for node, layer in uses)
     migrate(alias, "0049_runs_of_a_workload")
     before = schema(alias)
     with connections[alias].cursor() as cursor, transaction.atomic(using=alias):
         cursor.execute(_ONE_TRIAL)
-        for number, environment in enumerate((right[0], right[1], "other", ""), 1):
+        for number, environment in enumerate((right[0], right[1], "other", "", right[0]), 1):
             cursor.execute(_AN_ATTEMPT, [number, number, environment])
         for row in rows:
             insert = "INSERT INTO results_layeruse (run_id, attempt_id, node, layer_id) VALUES (%s, %s, %s, %s)"

@@ -59,7 +59,7 @@ def untouched(bundles: Path) -> Iterator[None]:
         models.Trial,
         models.Attempt,
         models.Measurement,
-        models.LayerUse,
+        models.EnvironmentLayer,
     )
     assert {table.__name__: table.objects.count() for table in tables if table.objects.exists()} == {}
     assert [path for path in bundles.rglob("*") if path != bundles / UNFINISHED] == []
