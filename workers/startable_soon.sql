@@ -1,12 +1,5 @@
 -- The first trial that may run now, as startable.sql has it, if it is among the first of all that wait: while many agents
 -- are free it is, and need not be looked for by all of them.
-WITH free AS MATERIALIZED (
-    SELECT a.id
-      FROM results_agent a
-     WHERE a.enabled
-       AND a.state = 'ready'
-       AND NOT EXISTS (SELECT FROM results_lease l WHERE l.agent_id = a.id)
-)
 SELECT t.id, t.run_id, t.agents
   FROM (SELECT trial.id, trial.run_id, trial.position
           FROM results_trial trial
@@ -19,7 +12,10 @@ SELECT t.id, t.run_id, t.agents
  WHERE t.state = 'waiting'
    AND (t.not_before IS NULL OR t.not_before <= %(now)s)
    AND t.agents <> '{}'
-   AND NOT EXISTS (SELECT FROM unnest(t.agents) AS agent WHERE agent NOT IN (SELECT id FROM free))
+   AND NOT EXISTS (SELECT
+                     FROM unnest(t.agents) AS agent (id)
+                    WHERE agent.id NOT IN (SELECT id FROM results_agent WHERE enabled AND state = 'ready')
+                       OR agent.id IN (SELECT agent_id FROM results_lease))
  ORDER BY head.run_id, head.position
  LIMIT 1
    FOR UPDATE OF t SKIP LOCKED

@@ -202,6 +202,7 @@ class Trial(models.Model):
             models.Index(fields=["run", "state_at"], name="trial_by_change"),
             models.Index(fields=["block", "id"], name="trial_by_block"),
             models.Index(fields=["id"], name="trial_by_id"),
+            models.Index(fields=["run", "position"], condition=models.Q(state="waiting"), name="trial_waiting"),
             models.Index(
                 fields=["agents", "run", "position"], condition=models.Q(state="waiting"), name="trial_by_agents"
             ),

@@ -100,15 +100,22 @@ def test_trials_are_taken_in_the_order_of_the_rule_until_no_agents_are_left(
 
 
 @pytest.mark.parametrize("name", ["_SOON", "_FIRST", "_COUNT"])
-def test_no_look_for_work_reads_all_that_waits(db: None, name: str) -> None:
-    """With every agent busy but one, the time does not depend on how many trials wait."""
+def test_no_look_for_work_reads_all_that_waits_or_ended(db: None, name: str) -> None:
+    """With every agent busy but one, the time does not depend on how many trials wait, nor on how many ended before."""
     run = factories.run()
     configuration = run.configurations.earliest("pk")
     models.Trial.objects.all().delete()
     busy = models.Agent.objects.earliest("pk")
     models.Trial.objects.bulk_create(
-        models.Trial(run=run, configuration=configuration, block=1, position=position, agents=[busy.pk])
-        for position in range(5_000)
+        models.Trial(
+            run=run,
+            configuration=configuration,
+            block=1,
+            position=position,
+            agents=[busy.pk],
+            state=TrialState.DONE if position < 500 else TrialState.WAITING,
+        )
+        for position in range(5_500)
     )
     factories.held_by_contact(busy.pk, timezone.now() + timedelta(hours=1))
     factories.agent("free")
